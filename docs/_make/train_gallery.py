@@ -157,7 +157,7 @@ def catalogue() -> dict[str, TaskInfo]:
 def trainers_of(task_id: str) -> tuple[str, ...]:
     """Return the names of the trainers for a task.
 
-    Networks are trained on targets where a trial shows what its target depends on. An agent, which
+    Networks are trained on targets where a trial shows all that determines its target. An agent, which
     plays sessions, is trained where it follows from earlier trials or from the subject's actions,
     and where targets do not show the best policy.
     """
@@ -425,11 +425,11 @@ def psychometric(task: Task, record: TrialRecord) -> dict[str, Any] | None:
 
 @dataclass(frozen=True)
 class Way:
-    """What there is to learn in a task, with its default settings.
+    """Performance between the best shortcut and the ideal of a task, with its default settings.
 
     Attributes:
         shortcut: performance of the best policy that leaves out a part of the task.
-        ideal: what is possible; without an ideal in the manifest, the performance of the oracle,
+        ideal: the highest possible performance; without an ideal in the manifest, the performance of the oracle,
             which no subject exceeds.
         known: whether the manifest has the ideal.
     """
@@ -551,7 +551,7 @@ def page(measured: dict[str, Any]) -> str:
         parts += [_finding(task, runs) for task in (*of["not learned"], *of["open"])]
         parts.append("")
     for said, head, text in (
-        ("no way to go", "Without a share", "The best shortcut earns what is possible: {}."),
+        ("no way to go", "Without a share", "The best shortcut is as good as the ideal: {}."),
         ("not trained", "Not trained yet", "{}."),
     ):
         if of[said]:

@@ -91,7 +91,8 @@ def read_value(text: str, default: Any = None) -> Any:
     """Return the value of a text from the command line.
 
     Numbers, ``true``, ``false`` and ``none`` are converted, and values separated by commas become a
-    tuple. Anything else stays text, and everything does if `default` is text.
+    tuple, as does an array of TOML, such as ``[{delay=0}]``. Anything else stays text, and
+    everything does if `default` is text.
     """
     if isinstance(default, str):
         return text
@@ -120,8 +121,12 @@ def _literal(text: str) -> Any:
         return float("nan")
     with contextlib.suppress(json.JSONDecodeError):
         return _tuples(_as_written(json.loads(text.replace("(", "[").replace(")", "]")), text))
-    if "," in text:
-        return tuple(_literal(part.strip()) for part in split_values(text))
+    if text.startswith(("[", "{")):
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            return _tuples(_as_written(tomllib.loads(f"value = {text}")["value"], text))
+    parts = split_values(text)
+    if "," in text and parts != [text]:  # a comma within brackets separates no values
+        return tuple(_literal(part.strip()) for part in parts)
     with contextlib.suppress(ValueError):  # numbers that JSON does not accept: .5, +3
         return float(text)
     return text

@@ -525,6 +525,9 @@ def test_the_help_describes_learners_of_this_project_only(ngym, site, package):
         ("a=b", "", "a=b"),
         ("1,2", "", "1,2"),
         ("word", None, "word"),
+        ("[{timing={delay=0}},{sigma=0.5}]", None, ({"timing": {"delay": 0}}, {"sigma": 0.5})),
+        ("{a=1,b=[2,3]}", None, {"a": 1, "b": [2, 3]}),
+        ("[1,word]", None, "[1,word]"),  # no end of commas within brackets
     ],
 )
 def test_values_are_read_as_the_default_suggests(text, default, value):

@@ -56,6 +56,62 @@ def test_torchrl_wraps_the_native_vector_env(mode):
     assert int(steps["next", "done"].sum()) > 3
 
 
+def test_torchrl_learns_with_a_memory():
+    """Its PPO loss, LSTM and collector, with eight envs of the native vector env."""
+    envs = pytest.importorskip("torchrl.envs", reason="TorchRL is not installed")
+    pytest.importorskip("neurogym_task_memory")
+    import torch
+    from tensordict.nn import TensorDictModule, TensorDictSequential
+    from torchrl.collectors import Collector
+    from torchrl.modules import LSTMModule, ProbabilisticActor, set_recurrent_mode
+    from torchrl.objectives import ClipPPOLoss
+    from torchrl.objectives.value import GAE
+
+    torch.manual_seed(0)
+    native = make_vec(
+        "GoNogo-v0", 8, autoreset_mode="SameStep", info="numeric", trials_per_session=20
+    )
+    size, choices = native.single_observation_space.shape[0], int(native.single_action_space.n)
+    lstm = LSTMModule(input_size=size, hidden_size=64, in_key="observation", out_key="embed")
+    env = envs.TransformedEnv(
+        envs.GymWrapper(native, categorical_action_encoding=True),
+        envs.Compose(envs.InitTracker(), lstm.make_tensordict_primer()),
+    )
+    env.set_seed(0)
+    head, value = (
+        TensorDictModule(torch.nn.Linear(64, out), ["embed"], [key])
+        for out, key in ((choices, "logits"), (1, "state_value"))
+    )
+    actor = ProbabilisticActor(
+        TensorDictSequential(lstm, head),
+        in_keys=["logits"],
+        distribution_class=torch.distributions.Categorical,
+        return_log_prob=True,
+    )
+    critic = TensorDictSequential(lstm, value)
+    advantages = GAE(gamma=0.9, lmbda=0.95, value_network=critic, shifted=True)
+    loss = ClipPPOLoss(actor, critic, clip_epsilon=0.2, entropy_coeff=0.01)
+    parameters = [*lstm.parameters(), *head.parameters(), *value.parameters()]
+    optimizer = torch.optim.Adam(parameters, 3e-3)
+    performance = []
+    for data in Collector(env, actor, frames_per_batch=8 * 128, total_frames=8 * 128 * 30):
+        for _ in range(4):
+            with torch.no_grad(), set_recurrent_mode(True):
+                advantages(data)
+            for rows in torch.randperm(8).split(4):
+                with set_recurrent_mode(True):
+                    parts = loss(data[rows])
+                optimizer.zero_grad()
+                sum(part for key, part in parts.items() if key.startswith("loss")).backward()
+                torch.nn.utils.clip_grad_norm_(parameters, 0.5)
+                optimizer.step()
+        ended = data["next", "new_trial"].bool()
+        performance.append(float(data["next", "performance"][ended].float().mean()))
+    assert performance[0] < 0.7
+    # Of trials with sampled actions; the batches 11, 16, 21 and 26 had 0.93 to 1.
+    assert np.mean(performance[-10:]) > 0.8
+
+
 def test_tianshou_collects_steps_with_numeric_infos():
     data = pytest.importorskip("tianshou.data", reason="Tianshou is not installed")
     import gymnasium
@@ -76,6 +132,59 @@ def test_tianshou_collects_steps_with_numeric_infos():
     assert ended.sum() > 5
     assert np.isfinite(buffer.info.performance).all()
     assert (buffer.info.trial_steps[:300][ended] > 0).all()
+
+
+def test_tianshou_learns():
+    """Its PPO, from parts, with eight envs made from the id; the motion can be seen while it asks.
+
+    Its high-level interface was not tried.
+    """
+    data = pytest.importorskip("tianshou.data", reason="Tianshou is not installed")
+    pytest.importorskip("neurogym_task_perceptual")
+    import gymnasium
+    import torch
+    from tianshou.algorithm import PPO
+    from tianshou.algorithm.modelfree.reinforce import ProbabilisticActorPolicy
+    from tianshou.algorithm.optim import AdamOptimizerFactory
+    from tianshou.env import DummyVectorEnv
+    from tianshou.utils.net.common import Net
+    from tianshou.utils.net.discrete import DiscreteActor, DiscreteCritic
+    from tianshou.utils.torch_utils import policy_within_training_step
+
+    torch.manual_seed(0)
+    np.random.seed(0)  # noqa: NPY002 - Tianshou draws from it
+    settings = {"info": "numeric", "conditions": {"coherence": 51.2}, "trials_per_session": 20}
+    dots = "neurogym_core.gym:perceptual/RoitmanShadlen-v0"
+    envs = DummyVectorEnv([lambda: gymnasium.make(dots, **settings)] * 8)
+    envs.seed(1)
+    space, shape = envs.action_space[0], envs.observation_space[0].shape
+    policy = ProbabilisticActorPolicy(
+        actor=DiscreteActor(
+            preprocess_net=Net(state_shape=shape, hidden_sizes=[64]),
+            action_shape=space.n,
+            softmax_output=False,
+        ),
+        dist_fn=lambda logits: torch.distributions.Categorical(logits=logits),
+        action_space=space,
+        action_scaling=False,
+    )
+    critic = DiscreteCritic(preprocess_net=Net(state_shape=shape, hidden_sizes=[64]))
+    algorithm = PPO(
+        policy=policy, critic=critic, optim=AdamOptimizerFactory(lr=3e-3), gamma=0.9,
+        max_grad_norm=0.5,
+    )  # fmt: skip
+    collector = data.Collector(algorithm, envs, data.VectorReplayBuffer(2048, 8))
+    collector.reset()
+    performance = []
+    for _ in range(30):
+        collector.collect(n_step=2048)
+        ended = np.asarray(collector.buffer.info.new_trial) == 1
+        performance.append(np.asarray(collector.buffer.info.performance)[ended].mean())
+        with policy_within_training_step(policy):
+            algorithm.update(buffer=collector.buffer, batch_size=256, repeat=4)
+        collector.reset_buffer()
+    assert performance[0] < 0.65
+    assert np.mean(performance[-10:]) > 0.8  # of about 500 trials, with sampled actions
 
 
 class Lights(Task):
@@ -152,3 +261,69 @@ def test_a_loop_of_proximal_policy_optimisation_learns():
     assert np.mean(performance[:200]) < 0.6
     assert np.mean(performance[-500:]) > 0.9
     assert np.mean(returns[-20:]) > np.mean(returns[:20]) + 5
+
+
+def test_a_loop_of_recurrent_proximal_policy_optimisation_learns():
+    """As in single-file implementations with an LSTM, of nothing but Gymnasium's interface: the
+    state is reset where a session ends, and rollouts are replayed from their first state.
+    """
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("neurogym_task_memory")
+    torch.manual_seed(0)
+    n, steps, units = 16, 64, 32
+    envs = make_vec("GoNogo-v0", n, autoreset_mode="SameStep", trials_per_session=20)
+    size, choices = envs.single_observation_space.shape[0], int(envs.single_action_space.n)
+    cell = torch.nn.LSTMCell(size, units)
+    heads = torch.nn.Linear(units, choices + 1)
+    parameters = [*cell.parameters(), *heads.parameters()]
+    optimizer = torch.optim.Adam(parameters, 3e-3)
+
+    def step(seen, begins, state):
+        kept = (1.0 - begins)[:, None]
+        state = cell(seen, (state[0] * kept, state[1] * kept))
+        out = heads(state[0])
+        return torch.distributions.Categorical(logits=out[:, :-1]), out[:, -1], state
+
+    seen = torch.as_tensor(envs.reset(seed=1)[0])
+    begins, state = torch.zeros(n), (torch.zeros(n, units),) * 2
+    performance = []
+    for _ in range(60):
+        first, rows, scored = state, [], []
+        with torch.no_grad():
+            for _ in range(steps):
+                chances, value, state = step(seen, begins, state)
+                action = chances.sample()
+                coming, reward, terminated, truncated, info = envs.step(action.numpy())
+                over = torch.as_tensor(terminated | truncated).float()
+                said = chances.log_prob(action)
+                rows.append((seen, begins, action, said, value, torch.as_tensor(reward), over))
+                seen, begins = torch.as_tensor(coming), over
+                for part in (info, info.get("final_info", {})):
+                    if "performance" in part:
+                        scored += part["performance"][part["_performance"]].tolist()
+            following, advantage = step(seen, begins, state)[1], torch.zeros(n)
+            advantages = []
+            for *_, value, reward, over in reversed(rows):
+                delta = reward + 0.9 * following * (1 - over) - value
+                advantage = delta + 0.9 * 0.95 * advantage * (1 - over)
+                following = value
+                advantages.insert(0, advantage)
+        performance.append(np.mean(scored))
+        wanted = torch.stack(advantages)
+        targets = wanted + torch.stack([row[4] for row in rows])
+        wanted = (wanted - wanted.mean()) / (wanted.std() + 1e-8)
+        for _ in range(4):
+            now, loss = first, 0.0
+            for k, (seen_k, begins_k, action, said, *_) in enumerate(rows):
+                chances, value, now = step(seen_k, begins_k, now)
+                ratio = (chances.log_prob(action) - said).exp()
+                clipped = ratio.clamp(0.8, 1.2)
+                loss = loss - torch.min(ratio * wanted[k], clipped * wanted[k]).mean()
+                loss = loss + 0.5 * ((value - targets[k]) ** 2).mean()
+                loss = loss - 0.01 * chances.entropy().mean()
+            optimizer.zero_grad()
+            (loss / steps).backward()
+            torch.nn.utils.clip_grad_norm_(parameters, 0.5)
+            optimizer.step()
+    assert performance[0] < 0.7
+    assert np.mean(performance[-10:]) > 0.8, performance

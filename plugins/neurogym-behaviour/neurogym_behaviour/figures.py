@@ -196,6 +196,62 @@ def learning_curve_figure(
         return legible(made)
 
 
+def task_curves_figure(
+    curves: Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]],
+    *,
+    xlabel: str = "updates",
+    levels: Mapping[str, tuple[float | None, float | None]] | None = None,
+    stages: Sequence[float] = (),
+) -> Any:
+    """Draw the learning curves of several tasks, a panel each: every seed in grey, and their mean.
+
+    Args:
+        curves: name of the task -> name of the seed -> (amount of training, score), (k,) each.
+        xlabel: unit of the training.
+        levels: name of the task -> chance and ideal, None where unknown.
+        stages: amounts of training at which stages began, dotted lines.
+
+    Raises:
+        InvalidValueError: there is no curve.
+    """
+    if not curves or not all(curves.values()):
+        raise InvalidValueError(
+            f"The learning curves of {len(curves)} tasks were given. Expected at least one task"
+            " with one seed. Train the network for longer."
+        )
+    columns = min(len(curves), 5)
+    rows = -(-len(curves) // columns)
+    made, axes = panels_of(rows * columns, width=1.7, height=1.5)
+    made.set_size_inches(made.get_figwidth() / rows, 0.3 + 1.5 * rows)
+    with drawing() as style:
+        places = made.add_gridspec(rows, columns)
+        for number_, one in enumerate(axes):
+            one.set_subplotspec(places[number_])
+            one.set_visible(number_ < len(curves))
+        for number_, (one, (name, seeds)) in enumerate(zip(axes, curves.items(), strict=False)):
+            one.set_ylim(-0.02, 1.02)
+            for level, line in zip((levels or {}).get(name, ()), (":", "-."), strict=False):
+                if level is not None:
+                    one.axhline(level, color=GREY, linestyle=line, linewidth=0.7 * style.line)
+            for begin in stages:
+                one.axvline(begin, color=GREY, linestyle=":", linewidth=0.7 * style.line)
+            pairs = [(np.asarray(x, float), np.asarray(y, float)) for x, y in seeds.values()]
+            for x, y in pairs if len(pairs) > 1 else ():
+                one.plot(x, y, color=GREY, alpha=0.7)
+            end = min(x[-1] for x, _ in pairs)
+            grid = np.unique(np.concatenate([x for x, _ in pairs]))
+            grid = grid[grid <= end]
+            one.plot(grid, np.mean([np.interp(grid, x, y) for x, y in pairs], axis=0), color=BLUE)
+            one.set_title(name, fontsize=style.small)
+            one.tick_params(labelbottom=number_ >= len(curves) - columns,
+                            labelleft=number_ % columns == 0)  # fmt: skip
+            if number_ >= len(curves) - columns:
+                one.set_xlabel(xlabel)
+            if number_ % columns == 0:
+                one.set_ylabel("accuracy")
+        return made
+
+
 def demo_figure(
     trace: TrialTrace,
     accuracy: Mapping[str, Sequence[ProportionRow]],

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from neurogym_behaviour.analyses import ANALYSES
 from neurogym_behaviour.behaviour import Behaviour, with_declared, with_preferences
-from neurogym_training.curves import learning_curves, seeds_of, training_finding
+from neurogym_training.curves import learning_curves, seeds_of, tasks_finding, training_finding
 from neurogym_training.experiment import Experiment
 from neurogym_training.playing import play_task, shown_units
 from neurogym_training.runs import Run
@@ -322,3 +322,34 @@ def test_learning_curves_join_the_seeds_of_a_run(tmp_path):
 def labels_of(finding):
     """The labels of the lines of a figure of one panel."""
     return {line.get_label() for line in finding.figure.axes[0].lines}
+
+
+def test_each_task_has_its_curve_with_all_seeds_and_stages(tmp_path):
+    folders = []
+    for seed in (0, 1):
+        experiment = Experiment(
+            tasks=({"task": "perceptual/Detection-v0"}, {"task": "yang19/Go-v0"}), kind="model",
+            trainer="x", amount=20, seed=seed,
+        )  # fmt: skip
+        folder = tmp_path / f"run{seed}"
+        folder.mkdir()
+        Run(folder, experiment, {}).write()
+        rows = "\n".join(f"{10 * k},{k // 2},0.5,{0.4 * k + 0.1 * seed},0.2" for k in range(3))
+        header = "updates,stage,accuracy,accuracy of 0 Detection,accuracy of 1 Go\n"
+        (folder / "curve.csv").write_text(header + rows + "\n", "utf-8")
+        folders.append(folder)
+    found = tasks_finding(folders)
+    assert found.notes == ("Least in the last test: 1 Go, 0.2.",)
+    assert found.table["mean"].tolist() == pytest.approx([0.85, 0.2])
+    assert found.table["highest"].tolist() == pytest.approx([0.9, 0.2])
+    first = found.figure.axes[0]
+    heights = [line.get_ydata()[0] for line in first.lines if len(set(line.get_ydata())) == 1]
+    assert find_task("perceptual/Detection-v0").chance in heights
+    assert any(list(line.get_xdata()) == [20, 20] for line in first.lines), "the second stage"
+    ends = sorted(line.get_ydata()[-1] for line in first.lines if len(line.get_xdata()) == 3)
+    assert ends == pytest.approx([0.8, 0.85, 0.9])  # two seeds, and their mean between them
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    Run(plain, replace(experiment, tasks=experiment.tasks[:1]), {}).write()
+    (plain / "curve.csv").write_text("updates,accuracy\n0,0.5\n10,0.6\n", "utf-8")
+    assert tasks_finding([plain]) is None

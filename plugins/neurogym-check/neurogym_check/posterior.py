@@ -10,7 +10,7 @@ from neurogym_core.players import TaskView
 NAME = "posterior"
 """`how` of an ideal that this observer reaches."""
 HYPOTHESES = 2000
-"""Trials that are compared with what is observed."""
+"""Trials that are compared with the observed one."""
 EXACT = 1e-3
 """SD of values without noise: large enough for rounding, and smaller than any difference."""
 TRIED = 20
@@ -29,7 +29,7 @@ def posterior_performance(
 ) -> np.ndarray:
     """Return the performance (n,) of an observer that compares each trial with others of the task.
 
-    It is told the durations of the trial, its response windows and all that `new_trial` knows but
+    It knows the durations of the trial, its response windows and all that `new_trial` knows but
     the conditions. It draws `hypotheses` other trials with these durations, weighs each by the
     probability of the observations so far, and gives, on the last step of each window, the answer
     that is right with the highest probability. No subject without the durations does better, but

@@ -1,4 +1,4 @@
-"""The observer that knows how trials are made: it reaches known ideals, and is told no answers."""
+"""The observer that knows how trials are made: it reaches known ideals, and sees no answers."""
 
 from __future__ import annotations
 

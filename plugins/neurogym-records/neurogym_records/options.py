@@ -284,11 +284,14 @@ def tasks_like(pattern: str) -> list[str]:
     """Return the ids of the usable installed tasks that a pattern matches, sorted.
 
     Args:
-        pattern: text with ``*`` or ``?``, such as ``yang19/*``; another name is returned as it is.
+        pattern: text with ``*`` or ``?``, such as ``yang19/*``, or a group of tasks, such as
+            ``yang19``; another name is returned as it is.
 
     Raises:
         UnknownTaskError: no installed task matches.
     """
+    if pattern in {task.namespace for task in installed().tasks}:
+        pattern += "/*"
     if not any(sign in pattern for sign in "*?[") or is_file_reference(pattern):
         return [pattern]
     known = sorted(task.id for task in installed().tasks if task.usable)

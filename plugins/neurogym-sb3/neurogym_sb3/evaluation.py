@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from typing import Any
@@ -34,6 +35,7 @@ class TrialEvaluation(BaseCallback):
 
     Attributes:
         record: the record of the newest test; None before the first.
+        began: time at which it began, of ``time.perf_counter``.
     """
 
     def __init__(
@@ -57,10 +59,12 @@ class TrialEvaluation(BaseCallback):
         with closing(make(task, wrap=wrap, **params)) as env:
             self._envs = sessions_of_test(env.unwrapped.task, n_trials)
         self.record: TrialRecord | None = None
+        self.began = 0.0
         self._due, self._stopped = every, False
 
     def test(self) -> TrialRecord:
         """Play the test trials, and return their record."""
+        self.began = time.perf_counter()
         subject = AgentSubject(self.model)
         # The agent does not learn while it is tested, so copies of it share the trials.
         self.record = run(

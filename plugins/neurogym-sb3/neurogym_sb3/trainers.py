@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +52,8 @@ class AgentTrainer(Trainer):
 
     The curve also has the diagnostics of the newest update: entropy (nats) of the actions, loss and
     explained variance (1: perfect) of the values; of PPO, the divergence from the policy before
-    (kl, nats) and the fraction of clipped steps.
+    (kl, nats) and the fraction of clipped steps; and fps, the steps of all envs per second of
+    learning since the last test.
 
     Tests of an agent that learns in a `Curriculum` play its last stage, the task itself.
 
@@ -66,6 +69,8 @@ class AgentTrainer(Trainer):
         learning_rate, gamma, gae_lambda, ent_coef, vf_coef, max_grad_norm: as in
             Stable-Baselines3; gamma is per step.
         schedule: course of the learning rate, "constant", or "linear" down to 0 at the last step.
+        policy_kwargs: arguments of the policy of Stable-Baselines3, such as ``{"net_arch": [32]}``,
+            in place of those that follow from `hidden`.
         wrap: wrappers of envs, such as PassReward.
         test_every: minimum number of steps between tests (and checkpoints), which take place
             between rollouts.
@@ -93,6 +98,7 @@ class AgentTrainer(Trainer):
         vf_coef: float = 0.5,
         max_grad_norm: float = 0.5,
         schedule: str = "constant",
+        policy_kwargs: Any = None,
         wrap: tuple | None = None,
         test_every: int = 5000,
         test_trials: int = 500,
@@ -106,6 +112,12 @@ class AgentTrainer(Trainer):
                 f"{type(self).__name__} was given schedule={schedule!r}. Expected one of"
                 f" {', '.join(SCHEDULES)}. Give one of them."
             )
+        if not isinstance(policy_kwargs, Mapping | None):
+            raise InvalidValueError(
+                f"{type(self).__name__} was given policy_kwargs={policy_kwargs!r}. Expected a"
+                " mapping, such as {'net_arch': [32]}. Give one, or leave it out."
+            )
+        self._policy = _listed(policy_kwargs or {})
         self.wrap = list(wrap or ())
         self.hidden, self.device = hidden, device
         self.env = SB3VecEnv(self.tasks[0], envs, wrap=self.wrap, split=self.splits["training"])
@@ -196,12 +208,20 @@ class AgentTrainer(Trainer):
         self.model.set_random_seed(self.seed + self.done)
 
 
+def _listed(value: Any) -> Any:
+    """Return a value with lists in place of tuples, as Stable-Baselines3 wants them."""
+    if isinstance(value, Mapping):
+        return {name: _listed(item) for name, item in value.items()}
+    return [_listed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 class _Following(BaseCallback):
     """Reports progress and test results to the watch."""
 
     def __init__(self, trainer: AgentTrainer, watch: Watch) -> None:
         super().__init__()
         self.trainer, self.watch = trainer, watch
+        self._since, self._done = time.perf_counter(), trainer.done
 
     def _on_step(self) -> bool:
         self.trainer.done = self.num_timesteps
@@ -217,7 +237,12 @@ class _Following(BaseCallback):
             for name, (key, sign) in DIAGNOSTICS.items()
             if f"train/{key}" in logged
         }
-        return self.watch.point(record, **measured)
+        done = self.trainer.done
+        if done > self._done:
+            measured["fps"] = (done - self._done) / (self.trainer.evaluation.began - self._since)
+        ended = self.watch.point(record, **measured)
+        self._since, self._done = time.perf_counter(), done
+        return ended
 
 
 class PPOTrainer(AgentTrainer):
@@ -250,7 +275,7 @@ class PPOTrainer(AgentTrainer):
         super().__init__(tasks, **common)
 
     def _make_model(self) -> PPO:
-        policy = {"net_arch": [self.hidden, self.hidden]}
+        policy = {"net_arch": [self.hidden, self.hidden], **self._policy}
         own = {"batch_size": min(self._batch, self.rollout), "n_epochs": self._epochs}
         settings = own | self._near | self.settings
         return PPO("MlpPolicy", self.env, policy_kwargs=policy, **settings)
@@ -284,7 +309,7 @@ class A2CTrainer(AgentTrainer):
         )
 
     def _make_model(self) -> A2C:
-        policy = {"net_arch": [self.hidden, self.hidden]}
+        policy = {"net_arch": [self.hidden, self.hidden], **self._policy}
         return A2C("MlpPolicy", self.env, policy_kwargs=policy, **self.settings)
 
 
@@ -364,5 +389,6 @@ class RecurrentPPOTrainer(AgentTrainer):
         else:
             own = {"batch_size": min(self._batch, self.rollout), "n_epochs": self._epochs}
         own["normalize_advantage"] = self._normalize
+        policy |= self._policy
         settings = own | self._near | self.settings
         return RecurrentPPO("MlpLstmPolicy", self.env, policy_kwargs=policy, **settings)

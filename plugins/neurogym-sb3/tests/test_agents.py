@@ -80,13 +80,27 @@ def test_the_curve_has_the_diagnostics_of_the_newest_update(trainer, sides):
     names = {"entropy", "value_loss", "explained_variance"}
     if trainer is not A2CTrainer:
         names |= {"kl", "clipped"}
+    names.add("fps")
     assert not names & set(first)  # of no update
     for row in rows:
         assert names <= set(row)
         # A policy over three actions that hardly learned: between 0 and ln 3.
         assert 0.5 < row["entropy"] <= math.log(3) + 1e-6
         assert row["value_loss"] >= 0
+        # Steps of learning alone: more than those of the time with tests.
+        assert row["fps"] > 128 / (row["seconds"] + 1e-9)
         assert row["explained_variance"] <= 1
+
+
+@pytest.mark.parametrize("trainer", TRAINERS)
+def test_arguments_of_the_policy_reach_it(trainer, sides):
+    usual = trainer(sides, seed=1, **SMALL)
+    other = trainer(sides, seed=1, policy_kwargs={"net_arch": (5, 3)}, **SMALL)
+    shapes = [tuple(one.shape) for one in other.model.policy.mlp_extractor.parameters()]
+    assert shapes != [tuple(one.shape) for one in usual.model.policy.mlp_extractor.parameters()]
+    assert (3, 5) in shapes
+    with pytest.raises(InvalidValueError, match="mapping"):
+        trainer(sides, policy_kwargs=[32], **SMALL)
 
 
 def test_the_learning_rate_of_an_agent_falls_to_0(sides):

@@ -1,6 +1,8 @@
-"""Targets, loss weights and scoring of the authors' published code."""
+"""Targets, loss weights and training of the authors' published code."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 
@@ -9,6 +11,9 @@ from neurogym_core.players import Batch
 
 BASELINE, HEIGHT, FIXATING = 0.05, 0.8, 0.8
 """Targets of the code: of an output that is not active, of a bump above it, of fixation."""
+
+TRAINING = Path(__file__).with_name("training.toml")
+"""The recipe of the published training."""
 
 UNSCORED = 100
 """Duration at the beginning of a trial, and of its response period, without loss, ms."""

@@ -3,6 +3,7 @@
 from neurogym_torch.activity import Silence, fit_bound, record_activity
 from neurogym_torch.data import TorchBatch, TorchDataset
 from neurogym_torch.epochs import Epochs
+from neurogym_torch.exchange import export
 from neurogym_torch.layout import NetworkLayout
 from neurogym_torch.loading import BatchLoader
 from neurogym_torch.losses import balanced_weights, masked_loss
@@ -27,6 +28,7 @@ __all__ = [
     "TorchBatch",
     "TorchDataset",
     "balanced_weights",
+    "export",
     "fit_bound",
     "load_network",
     "masked_loss",

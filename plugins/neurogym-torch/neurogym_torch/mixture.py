@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from neurogym_core import InvalidValueError, TrialRecord, make_task
+from neurogym_core.tools import unknown
 from neurogym_torch.data import BatchStream, TorchBatch, TorchDataset, split_seed
 from neurogym_torch.layout import NetworkLayout
 from neurogym_torch.packing import made_once
@@ -57,7 +58,8 @@ class TaskMix(BatchStream):
 
     Args:
         tasks: ids, classes or tasks.
-        shares: relative frequencies of the tasks; default: equal.
+        shares: relative frequencies of the tasks, one each, or by name, with 1 for the others;
+            default: equal.
         seed: seed of all tasks, and of their order.
         rule: whether to add one input per task that indicates it; default: if there are several.
         batch_size, seq_len, split, targets, device, prefetch: as in `TorchDataset`.
@@ -75,7 +77,7 @@ class TaskMix(BatchStream):
         seed: int = 0,
         split: str | None = None,
         *,
-        shares: Sequence[float] | None = None,
+        shares: Sequence[float] | Mapping[str, float] | None = None,
         rule: bool | None = None,
         targets: str = "action",
         device: torch.device | str = "cpu",
@@ -105,7 +107,13 @@ class TaskMix(BatchStream):
         self.shares = self._checked(shares)
         self.restart()
 
-    def _checked(self, shares: Sequence[float] | None) -> np.ndarray:
+    def _checked(self, shares: Sequence[float] | Mapping[str, float] | None) -> np.ndarray:
+        if isinstance(shares, Mapping):
+            names = [dataset.task.name for dataset in self.datasets]
+            for name in shares:
+                if name not in names:
+                    raise unknown("task", name, names, of="the tasks with shares")
+            shares = [shares.get(name, 1.0) for name in names]
         given = np.ones(len(self.datasets)) if shares is None else np.asarray(shares, float)
         if given.shape != (len(self.datasets),) or not (
             np.isfinite(given).all() and (given >= 0).all() and given.sum() > 0

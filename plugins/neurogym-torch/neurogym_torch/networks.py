@@ -32,6 +32,9 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": functional.relu,
     "tanh": torch.tanh,
 }
+OUTPUTS = ("linear", "sigmoid")
+INITIAL = ("gaussian", "orthogonal", "diagonal")
+"""Functions of the outputs, and recurrent weights before training, of a `LeakyRNN`."""
 
 
 class Network(nn.Module, ABC):
@@ -175,7 +178,7 @@ class LeakyRNN(_Rate):
 
         tau dr/dt = -r + f(W r + W_in u + b + sqrt(2 tau) noise xi)
         r[t] = (1 - alpha) r[t-1] + alpha f(W r[t-1] + W_in u[t] + b + sqrt(2 / alpha) noise xi)
-        y[t] = W_out r[t] + c
+            y[t] = g(W_out r[t] + c)
 
     as in Yang et al. (2019), doi:10.1038/s41593-018-0310-2. With `dale` (after Song, Yang & Wang
     2016, doi:10.1371/journal.pcbi.1004792) every unit is excitatory or inhibitory: W = |W_free|
@@ -207,6 +210,9 @@ class LeakyRNN(_Rate):
         between: fraction of the connections between areas that exist.
         delay: time that rates take between areas, ms, a multiple of dt.
         learn_start: whether the rates before the first step, f(s), are trained; else they are 0.
+        output: g, "linear" or "sigmoid".
+        initial: W before training: "gaussian"; "orthogonal"; or "diagonal", each unit connected to
+            itself alone (not with `dale`), as in Yang et al.
         gain: initial spectral radius of W. With the default and "relu", activity fades slowly,
             which helps to learn delays, and stays bounded: in all of 20 seeds over 300 steps, but
             not in all with 1.3. "softplus" may diverge before its memory is as long.
@@ -235,6 +241,8 @@ class LeakyRNN(_Rate):
         between: float = 0.2,
         delay: float = 0.0,
         learn_start: bool = False,
+        output: str = "linear",
+        initial: str = "gaussian",
         gain: float = 1.2,
         seed: int = 0,
     ) -> None:
@@ -258,6 +266,8 @@ class LeakyRNN(_Rate):
             between=between,
             delay=delay,
             learn_start=learn_start,
+            output=output,
+            initial=initial,
             gain=gain,
             seed=seed,
         )
@@ -269,6 +279,8 @@ class LeakyRNN(_Rate):
         self._prepare(dt, taus[0], noise)
         self._check(activation, dale, excitatory, sparsity)
         self._check_areas(areas, between, delay, dt)
+        self._check_forms(output, initial, dale)
+        self.sigmoid = output == "sigmoid"
         self.f = ACTIVATIONS[activation]
         self.dale = dale
         generator = torch.Generator().manual_seed(seed)
@@ -291,7 +303,7 @@ class LeakyRNN(_Rate):
         self.register_buffer("reads_input", (area == 0).float())
         self.register_buffer("read_out", (area == areas - 1).float())
         self.areas, self.steps_between = areas, round(delay / dt)
-        self.recurrent_free = nn.Parameter(self._first_weights(generator, gain))
+        self.recurrent_free = nn.Parameter(self._first_weights(generator, initial, gain))
         self.mechanisms: list[Mechanism] = []
         if adaptation:
             self.mechanisms.append(Adaptation(dt, adaptation, adaptation_tau))
@@ -369,6 +381,17 @@ class LeakyRNN(_Rate):
                 )
 
     @staticmethod
+    def _check_forms(output: str, initial: str, dale: bool) -> None:
+        for name, value, known in (("output", output, OUTPUTS), ("initial", initial, INITIAL)):
+            if value not in known:
+                raise unknown(name, value, known, of="LeakyRNN")
+        if dale and initial == "diagonal":
+            raise InvalidValueError(
+                "LeakyRNN was given dale=True and initial='diagonal', but no unit of such a network"
+                " connects to itself. Use 'gaussian' or 'orthogonal'."
+            )
+
+    @staticmethod
     def _signs(hidden: int, excitatory: float) -> Tensor:
         signs = torch.ones(hidden)
         signs[max(round(hidden * excitatory), 1) :] = -1
@@ -379,8 +402,13 @@ class LeakyRNN(_Rate):
         mask = (torch.rand(self.hidden, self.hidden, generator=generator) >= sparsity).float()
         return mask * (1 - torch.eye(self.hidden)) if self.dale else mask
 
-    def _first_weights(self, generator: torch.Generator, gain: float) -> Tensor:
-        free = torch.randn(self.hidden, self.hidden, generator=generator)
+    def _first_weights(self, generator: torch.Generator, initial: str, gain: float) -> Tensor:
+        if initial == "diagonal":
+            return gain * torch.eye(self.hidden)
+        if initial == "orthogonal":
+            free = _orthogonal(generator, self.hidden)
+        else:
+            free = torch.randn(self.hidden, self.hidden, generator=generator)
         if self.dale:  # stronger weights of the fewer inhibitory units balance excitation
             few = (self.sign < 0).sum().clamp_min(1)
             free = free.abs() * torch.where(
@@ -451,7 +479,8 @@ class LeakyRNN(_Rate):
         return one
 
     def read(self, hidden: Tensor) -> Tensor:
-        return functional.linear(hidden, self.output_weights, self.output_bias)
+        outputs = functional.linear(hidden, self.output_weights, self.output_bias)
+        return torch.sigmoid(outputs) if self.sigmoid else outputs
 
 
 class LowRankRNN(_Rate):
@@ -670,7 +699,8 @@ def load_network(
     """Return a saved network, without running code from the file.
 
     Args:
-        path: a file that `Network.save` wrote, or a run's folder or checkpoint.pt.
+        path: a file that `Network.save` or `export` (.safetensors) wrote, or a run's folder or
+            checkpoint.pt.
         device: device of the network.
         known: further classes by name, for networks of other packages.
 
@@ -679,14 +709,21 @@ def load_network(
         InvalidValueError: the file does not exist, or holds no network.
     """
     path = Path(path)
-    saved = loaded(path / CHECKPOINT if path.is_dir() else path, device)
+    if path.suffix == ".safetensors":
+        from neurogym_torch.exchange import read_safetensors  # a cycle: it knows the networks
+
+        saved = read_safetensors(path)
+    else:
+        saved = loaded(path / CHECKPOINT if path.is_dir() else path, device)
     saved = saved["network"] if isinstance(saved.get("network"), dict) else saved
     if not {"network", "settings", "weights"} <= set(saved):
         raise InvalidValueError(
             f"{str(path)!r} holds no network. Expected a file that Network.save() wrote, or a run"
             " of `ngym train --model`. Give one of these."
         )
-    classes = {**NETWORKS, **(known or {})}
+    from neurogym_torch.spiking import SpikingRNN  # a cycle: it is a network, too
+
+    classes = {**NETWORKS, SpikingRNN.__name__: SpikingRNN, **(known or {})}
     if saved["network"] not in classes:
         raise unknown("network", saved["network"], classes, of=str(path))
     network = classes[saved["network"]](**saved["settings"]).to(device)

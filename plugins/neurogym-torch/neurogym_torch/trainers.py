@@ -14,7 +14,7 @@ from neurogym_training.training import Trainer, Watch, threads_for
 from neurogym_core import InvalidValueError, NotSupportedError, TrialRecord
 from neurogym_core.players import TaskView
 from neurogym_core.tools import replacing, unknown
-from neurogym_torch.data import TorchBatch
+from neurogym_torch.data import TorchBatch, split_seed
 from neurogym_torch.losses import LOSSES, balanced_weights, masked_loss
 from neurogym_torch.mixture import MixBatch, TaskMix
 from neurogym_torch.networks import (
@@ -27,6 +27,7 @@ from neurogym_torch.networks import (
     loaded,
 )
 from neurogym_torch.optimizing import Optimizing
+from neurogym_torch.stages import stages_of
 from neurogym_torch.subjects import ANSWERS, NetworkSubject
 
 
@@ -59,13 +60,22 @@ class SupervisedTrainer(Trainer):
         loss: "cross-entropy" over the actions, or "mse" on the action units (rings: bumps).
             Continuous actions: always "mse".
         rest_weight: weight of the rest output in "mse" (Yang et al. 2019: 2).
+        weight_power: power of the loss weights of the task; 2: as if they multiplied the errors
+            before these are squared (the code of Yang et al. 2019).
         balance: weight of answers in "cross-entropy", 0 to 1; see `balanced_weights`.
         clip: maximum norm of the gradients, which are scaled down to it; 0: no maximum.
         answers: the answer of a trial: the "first" action other than rest, which ends the trial; or
             the outputs on the "last" step, whatever came before (Yang et al. 2019).
         seq_len: None: whole trials, each from the initial state; T: streams of trials, T steps per
             batch, with the state kept between batches.
-        shares: relative frequencies of several tasks; None: equal.
+        shares: relative frequencies of several tasks, one each, or by name, ``{"CtxDM1": 5}``,
+            with 1 for the others; None: equal.
+        stages: easier versions of the tasks, which are learned first, one mapping each: settings of
+            the tasks that differ, as in ``{"timing": {"delay": 0}}``, and "shares". The tasks
+            themselves are the last stage, and tests play them. The curve has the stage, from 0,
+            and its accuracy on its own trials.
+        advance_at: accuracy of a test on trials of the stage that ends it; a stage with "updates"
+            ends with the first test after so many instead.
         test_every: updates between tests (and checkpoints).
         test_trials: trials per test and task, always the same, of the validation split.
         device: "cpu", "cuda", …
@@ -86,6 +96,7 @@ class SupervisedTrainer(Trainer):
         learning_rate: float = 5e-3,
         loss: str = "cross-entropy",
         rest_weight: float = 1.0,
+        weight_power: float = 1.0,
         balance: float = 0.5,
         clip: float = 1.0,
         optimizer: str = "adam",
@@ -100,7 +111,9 @@ class SupervisedTrainer(Trainer):
         precision: str = "float32",
         answers: str = "first",
         seq_len: int | None = None,
-        shares: tuple | None = None,
+        shares: Any = None,
+        stages: Any = None,
+        advance_at: float = 0.8,
         test_every: int = 100,
         test_trials: int = 500,
         device: str = "cpu",
@@ -108,7 +121,8 @@ class SupervisedTrainer(Trainer):
     ) -> None:
         super().__init__(tasks, seed=seed)
         self.threads = threads_for(threads, hidden)
-        costs = {"rate_cost": rate_cost, "rate_l1": rate_l1, "weight_l1": weight_l1}
+        costs = {"rate_cost": rate_cost, "rate_l1": rate_l1, "weight_l1": weight_l1,
+                 "weight_power": weight_power}  # fmt: skip
         self._check(loss, answers, test_every, costs)
         self.loss = "mse" if self.tasks[0].actions.continuous else loss
         self.targets = (
@@ -122,16 +136,31 @@ class SupervisedTrainer(Trainer):
             )
         self.rest_weight, self.test_every = rest_weight, test_every
         self.rate_cost, self.rate_l1, self.weight_l1 = rate_cost, rate_l1, weight_l1
-        self.balance = balance
+        self.balance, self.weight_power = balance, weight_power
         self.device = torch.device(device)
         kwargs = {"targets": self.targets, "device": device}
         ahead = 2 if self.device.type == "cuda" else 0  # the CPU has other work
-        self.data = TaskMix(
-            self.tasks, batch, seq_len, seed, self.splits["training"],
-            shares=shares, prefetch=ahead, **kwargs,
-        )  # fmt: skip
-        self.tests = TaskMix(self.tasks, test_trials, None, seed, self.splits["tests"], **kwargs)
-        self.layout = self.data.layout
+        self.stages = stages_of(stages, self.tasks, advance_at)
+        self.stage, self.begun = 0, 0
+        *self._easier, self.tests = (
+            TaskMix(tasks, test_trials, None, seed, self.splits["tests"], **kwargs)
+            for tasks in (*(one.tasks for one in self.stages), self.tasks)
+        )
+        self._trials = [
+            TaskMix(
+                tasks, batch, seq_len, own, self.splits["training"],
+                shares=shares if mixed is None else mixed, prefetch=ahead, **kwargs,
+            )
+            for tasks, mixed, own in (
+                *(
+                    (one.tasks, one.shares, split_seed(seed, number))
+                    for number, one in enumerate(self.stages)
+                ),
+                (self.tasks, None, seed),
+            )
+        ]  # fmt: skip
+        self.layout = self.tests.layout
+        self._check_layouts()
         self.carry = seq_len is not None
         self.network = self._make_network(hidden).to(self.device)
         self._freeze(frozen or ())
@@ -150,6 +179,20 @@ class SupervisedTrainer(Trainer):
         self.noise = torch.Generator(self.device).manual_seed(seed + 1)
         self._unit_weights = self._weights_of_units()
         self.state: Any = None
+
+    @property
+    def data(self) -> TaskMix:
+        """The batches of the stage."""
+        return self._trials[self.stage]
+
+    def _check_layouts(self) -> None:
+        for number, mix in enumerate(self._trials):
+            one = mix.layout
+            if (one.n_inputs, one.actions) != (self.layout.n_inputs, self.layout.actions):
+                raise InvalidValueError(
+                    f"The stage {number} has other inputs or actions than the tasks: {one}."
+                    f" Expected {self.layout}. Change settings that leave them as they are."
+                )
 
     @property
     def regularised(self) -> bool:
@@ -279,14 +322,27 @@ class SupervisedTrainer(Trainer):
         rest = self.tasks[batch.which].actions.rest
         if rest is not None:  # in the units of the network
             rest = int(self.layout.targets(batch.which, torch.tensor(rest)))
-        return balanced_weights(batch.targets, batch.weights, rest, self.balance)
+        weights = batch.weights**self.weight_power if self.weight_power != 1 else batch.weights
+        return balanced_weights(batch.targets, weights, rest, self.balance)
 
     # ---- testing ----
 
     def tested(self, watch: Watch) -> bool:
         """Test, and return whether the criterion is met."""
         record, measured = self.test()
-        return watch.point(record, **measured)
+        return watch.point(record, **measured, **self._advanced())
+
+    def _advanced(self) -> dict[str, float]:
+        """Begin the next stage if this one ends; return the columns of the curve about it."""
+        if not self.stages:
+            return {}
+        now, accuracy = self.stage, float("nan")
+        if now < len(self.stages):
+            records, _ = self._tested_on(self._easier[now])
+            accuracy = float(np.mean([record["performance"].mean() for record in records]))
+            if self.stages[now].ends(accuracy, self.done - self.begun):
+                self.stage, self.begun, self.state = now + 1, self.done, None
+        return {"stage": now, "stage accuracy": accuracy}
 
     @torch.no_grad()
     def test(self) -> tuple[TrialRecord, dict[str, float]]:
@@ -294,22 +350,28 @@ class SupervisedTrainer(Trainer):
 
         For several tasks, the record has the columns that all tasks share, and `task`.
         """
-        self.tests.restart()
-        noise = torch.Generator(self.device).manual_seed(self.seed + 2)
-        records, losses = [], []
-        for which, dataset in enumerate(self.tests.datasets):
-            batch = MixBatch.widened(next(dataset), which, self.layout)
-            outputs, _ = self.network(batch.inputs, generator=noise)
-            losses.append(
-                float(masked_loss(outputs, batch.targets, batch.weights, self._unit_weights))
-            )
-            records.append(self._score(batch, outputs))
+        records, losses = self._tested_on(self.tests)
         measured = {"loss": float(np.mean(losses))}
         if len(records) == 1:
             return records[0], measured
         for number, (task, record) in enumerate(zip(self.tasks, records, strict=True)):
             measured[f"accuracy of {number} {task.name}"] = float(record["performance"].mean())
         return self._joined(records), measured
+
+    @torch.no_grad()
+    def _tested_on(self, tests: TaskMix) -> tuple[list[TrialRecord], list[float]]:
+        """Return the record and the loss of each task."""
+        tests.restart()
+        noise = torch.Generator(self.device).manual_seed(self.seed + 2)
+        records, losses = [], []
+        for which, dataset in enumerate(tests.datasets):
+            batch = MixBatch.widened(next(dataset), which, self.layout)
+            outputs, _ = self.network(batch.inputs, generator=noise)
+            losses.append(
+                float(masked_loss(outputs, batch.targets, batch.weights, self._unit_weights))
+            )
+            records.append(self._score(batch, outputs))
+        return records, losses
 
     def _score(self, batch: MixBatch, outputs: torch.Tensor) -> TrialRecord:
         if self.answers == "first":
@@ -339,6 +401,11 @@ class SupervisedTrainer(Trainer):
             seed=self.seed,
         )
 
+    def export(self, path: Path) -> None:
+        from neurogym_torch.exchange import export
+
+        export(self.network, path)
+
     # ---- checkpoints ----
 
     def save(self, folder: Path) -> None:
@@ -350,6 +417,7 @@ class SupervisedTrainer(Trainer):
             "data": self.data.state(),
             "noise": self.noise.get_state(),
             "state": self.state,
+            "stage": [self.stage, self.begun],
         }
         with replacing(Path(folder) / CHECKPOINT) as temporary:
             torch.save(state, temporary)
@@ -359,6 +427,7 @@ class SupervisedTrainer(Trainer):
         self.done, self.curve, self.state = state["done"], list(state["curve"]), state["state"]
         self.network.load_state_dict(state["network"]["weights"])
         self.optimizing.optimizer.load_state_dict(state["optimizer"])
+        self.stage, self.begun = state.get("stage", (0, 0))
         self.data.go_to(state["data"])
         self.noise.set_state(state["noise"].cpu())
 
@@ -407,7 +476,7 @@ class LeakyTrainer(_RateTrainer):
         activation: "relu", "softplus" or "tanh".
         noise: SD of the recurrent noise.
         learn_tau, dale, excitatory, sparsity, connections, adaptation, adaptation_tau, plasticity,
-            areas, between, delay, learn_start, gain: as in `LeakyRNN`.
+            areas, between, delay, learn_start, output, initial, gain: as in `LeakyRNN`.
         common: further settings, as in `SupervisedTrainer`.
     """
 
@@ -432,6 +501,8 @@ class LeakyTrainer(_RateTrainer):
         between: float = 0.2,
         delay: float = 0.0,
         learn_start: bool = False,
+        output: str = "linear",
+        initial: str = "gaussian",
         gain: float = 1.2,
         **common: Any,
     ) -> None:
@@ -451,9 +522,17 @@ class LeakyTrainer(_RateTrainer):
             "between": between,
             "delay": delay,
             "learn_start": learn_start,
+            "output": output,
+            "initial": initial,
             "gain": gain,
         }
         super().__init__(tasks, **common)
+        if output == "sigmoid" and self.targets != "units":
+            raise InvalidValueError(
+                "LeakyTrainer was given output='sigmoid' with other targets than those of units,"
+                " which lie between 0 and 1. Expected loss='mse' and a task with choices. Leave"
+                " output out, or give that loss."
+            )
 
 
 class LowRankTrainer(_RateTrainer):

@@ -33,6 +33,7 @@ CASES = {
     "areas": {"areas": 3, "between": 0.5},
     "delay": {"areas": 2, "between": 0.5, "delay": 60},
     "start": {"learn_start": True},
+    "sigmoid": {"output": "sigmoid", "initial": "diagonal"},
     "all": {"tau": (20, 400), "adaptation": 0.3, "plasticity": "mixed", "areas": 2, "delay": 40,
             "learn_start": True},
 }  # fmt: skip
@@ -68,7 +69,8 @@ def by_hand(net, inputs):
         )
         r = (1 - alpha) * r + alpha * softplus(drive)
         rates.append(r)
-    return np.array(rates), np.array(rates) @ w_out.T + numbers(net.output_bias)
+    outputs = np.array(rates) @ w_out.T + numbers(net.output_bias)
+    return np.array(rates), 1 / (1 + np.exp(-outputs)) if net.sigmoid else outputs
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -106,6 +108,29 @@ def test_the_weights_of_a_seed_do_not_depend_on_the_options():
     assert torch.equal(plain.recurrent_free, other.recurrent_free)
     assert plain.plain
     assert not other.plain
+
+
+def test_first_weights_are_diagonal_orthogonal_or_gaussian():
+    def first(**options):
+        return numbers(LeakyRNN(3, 2, 12, dt=DT, gain=0.5, seed=4, **options).recurrent_weights)
+
+    assert np.allclose(first(initial="diagonal"), 0.5 * np.eye(12))
+    turned = first(initial="orthogonal")
+    assert np.allclose(turned @ turned.T, 0.25 * np.eye(12), atol=1e-5)
+    for weights in (turned, first()):
+        assert np.count_nonzero(weights) > 100
+        assert np.isclose(np.abs(np.linalg.eigvals(weights)).max(), 0.5, atol=1e-5)
+
+
+def test_forms_that_do_not_exist_or_fit_are_refused(tasks):
+    for wrong in ({"output": "softmax"}, {"initial": "zero"}):
+        with pytest.raises(UnknownNameError, match="Known"):
+            LeakyRNN(3, 2, 12, **wrong)
+    with pytest.raises(InvalidValueError, match="no unit"):
+        LeakyRNN(3, 2, 12, dale=True, initial="diagonal")
+    with pytest.raises(InvalidValueError, match="loss='mse'"):
+        LeakyTrainer(tasks.Directions, output="sigmoid", **SMALL)
+    LeakyTrainer(tasks.Directions, output="sigmoid", loss="mse", **SMALL)
 
 
 def pulse_and_probe(**options):
@@ -190,6 +215,7 @@ def test_every_mechanism_is_trained_and_resumed(case, tasks, tmp_path):
     options = CASES[case] if case != "delay" else {"areas": 2, "between": 0.5, "delay": 100}
     options = options if case != "all" else options | {"delay": 0}
     low = {"tau": (100, 400)} if isinstance(options.get("tau"), tuple) else {}
+    low |= {"loss": "mse"} if case == "sigmoid" else {}
     trainer = LeakyTrainer(tasks.Sides, seed=1, **SMALL, **(options | low))
     before = {name: one.clone() for name, one in trainer.network.named_parameters()}
     trainer.train(10, out=tmp_path)

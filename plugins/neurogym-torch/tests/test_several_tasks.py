@@ -106,6 +106,13 @@ def test_shares_are_the_frequencies_of_tasks():
     assert abs(sum(which) - 40) < 30
 
 
+def test_shares_by_name_leave_the_others_at_1():
+    mix = TaskMix([Go, Three], 1, seed=1, shares={"Go": 3})
+    assert mix.shares.tolist() == [0.75, 0.25]
+    with pytest.raises(UnknownNameError, match="Went"):
+        TaskMix([Go, Three], 1, shares={"Went": 3})
+
+
 @pytest.mark.parametrize("shares", [(1,), (1, -1), (0, 0), (1, float("nan"))])
 def test_invalid_shares_are_refused(shares):
     with pytest.raises(InvalidValueError, match="one number for each"):

@@ -4,6 +4,7 @@ differ only in the seed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 from neurogym_behaviour import measures
 from neurogym_behaviour.behaviour import CannotTellError
-from neurogym_behaviour.figures import learning_curve_figure
+from neurogym_behaviour.figures import learning_curve_figure, task_curves_figure
 from neurogym_behaviour.findings import Finding, Result
 
 from neurogym_core import InvalidValueError, NeurogymError
@@ -20,6 +21,8 @@ from neurogym_training.experiment import Experiment
 from neurogym_training.runs import Run
 from neurogym_training.training import CURVE_FILE
 
+OF_TASK = "accuracy of "
+"""Beginning of the columns with the accuracy of one of several tasks."""
 OTHERS = {"answered": "answered", "aborts": "aborts per trial"}
 """Further columns of the curve that are drawn, and their labels."""
 
@@ -121,6 +124,57 @@ def training_finding(folders: list[Path]) -> Finding:
     except CannotTellError as error:
         return Finding("learning", title, why_not=f"{error}.")
     return Finding("learning", title, None, result.table, result.figure, tuple(result.notes))
+
+
+def tasks_finding(folders: list[Path]) -> Finding | None:
+    """Return the learning curve of each task, for runs of several tasks or in stages; else None.
+
+    Chance and ideal are those of tasks with default parameters. The table has the accuracy of each
+    task in the last test, its mean, minimum and maximum over seeds.
+    """
+    curves: dict[str, dict[str, tuple[Any, Any]]] = {}
+    begins: set[float] = set()
+    unit = "updates"
+    for folder in folders:
+        try:
+            table = pd.read_csv(folder / CURVE_FILE)
+        except (FileNotFoundError, pd.errors.EmptyDataError):
+            continue
+        unit = str(table.columns[0])
+        if "stage" in table:
+            begins |= set(table[unit][table["stage"].diff() > 0])
+        for name in table.columns:
+            if name.startswith(OF_TASK):
+                pair = table[unit].to_numpy(float), table[name].to_numpy(float)
+                curves.setdefault(name.removeprefix(OF_TASK), {})[folder.name] = pair
+        if begins and not any(name.startswith(OF_TASK) for name in table.columns):
+            pairs = {"the task": "accuracy", "its stage": "stage accuracy"}
+            for label, name in pairs.items():
+                known = table[table[name].notna()]
+                if len(known):
+                    pair = known[unit].to_numpy(float), known[name].to_numpy(float)
+                    curves.setdefault(label, {})[folder.name] = pair
+    if not curves:
+        return None
+    experiment = Run.open(folders[0]).experiment
+    levels = {}
+    for number, task in enumerate(experiment.tasks):
+        one = replace(experiment, tasks=(task,))
+        for label in curves:
+            if label.partition(" ")[0] == str(number):
+                levels[label] = _levels(one)
+    last = {label: [y[-1] for _, y in seeds.values()] for label, seeds in curves.items()}
+    rows = [
+        {"task": label, "seeds": len(values), "mean": np.mean(values), "lowest": min(values),
+         "highest": max(values)}
+        for label, values in last.items()
+    ]  # fmt: skip
+    drawn = task_curves_figure(curves, xlabel=unit, levels=levels, stages=sorted(begins))
+    worst = min(rows, key=lambda row: row["mean"])
+    note = f"Least in the last test: {worst['task']}, {worst['mean']:.3g}."
+    return Finding(
+        "learning-tasks", "Learning curves of each task", None, pd.DataFrame(rows), drawn, (note,)
+    )
 
 
 def _levels(experiment: Experiment) -> tuple[float | None, float | None]:

@@ -172,7 +172,7 @@ def _report(
     from neurogym_plot.styles import figure_style
     from neurogym_records.exchange import write_csv
 
-    from neurogym_training.curves import seeds_of, training_finding
+    from neurogym_training.curves import seeds_of, tasks_finding, training_finding
 
     with usage_errors():
         chosen = {name: given[name] for name in (*ROLES, "by")}
@@ -181,7 +181,9 @@ def _report(
     with figure_style(given["style"]):
         findings = analyse(behaviour)
         if trained is not None:
-            findings.insert(0, training_finding(seeds_of(trained)))
+            runs = seeds_of(trained)
+            each = tasks_finding(runs)
+            findings[:0] = [training_finding(runs), *([] if each is None else [each])]
     if csv is not None:
         write_csv(played.record, csv)
     name = played.facts["file"] if played.task is None else played.task.name

@@ -83,6 +83,12 @@ AMOUNTS = {"model": ("updates", 2000), "algo": ("steps", 50_000)}
     help="Resume the run in this folder.",
 )
 @click.option(
+    "--recipe",
+    metavar="NAME",
+    help="Settings that a package offers, such as those of a paper: yang19. TASKs are all, some, or"
+    " others than those of the recipe.",
+)
+@click.option(
     "--set",
     "parameters",
     multiple=True,
@@ -138,6 +144,7 @@ def command(
     ngym train PerceptualDecisionMaking-v0 --model rnn --criterion 0.75 --out run
     ngym train PerceptualDecisionMaking-v0 --algo recurrent-ppo --criterion 0.75 --out agent
     ngym train "yang19/*" --model gru --updates 12000 --out twenty
+    ngym train yang19 --recipe yang19 --out paper
     ngym train experiment.toml --seed 2 --out run2
     ngym train --resume run --updates 4000
 
@@ -154,9 +161,11 @@ def command(
       balance=0.5 (short answers weigh more)  clip=1
       learning_rate=5e-3  optimizer=adam|adamw|rmsprop|sgd
       weight_decay=0  rate_cost=0 (mean squared activity)  rate_l1=0  weight_l1=0
-      frozen (patterns of parameters that are not trained)
+      frozen (patterns of parameters that are not trained)  weight_power=1
       schedule=constant|step|exponential|linear|cosine
       schedule_updates=1000  schedule_factor=0.1 (then the learning rate is a tenth)
+      stages (easier versions of the tasks, learned first; see the README)
+      advance_at=0.8 (accuracy that ends a stage)
       precision=float32|bfloat16  device=cpu|cuda  answers=first|last
       test_every=100  test_trials=500
 
@@ -375,17 +384,24 @@ def experiment_of(tasks: Sequence[str], given: dict[str, Any]) -> tuple[Experime
     """
     from neurogym_core.tools import is_file_reference, read_wrap
     from neurogym_training.experiment import Experiment, read_experiment, task_entry, wrapper_entry
+    from neurogym_training.recipes import recipe_for
 
+    recipe = given.get("recipe")
     file = len(tasks) == 1 and tasks[0].endswith(".toml")
-    if not tasks:
+    if recipe and file:
+        raise click.UsageError(
+            f"--recipe was given with {tasks[0]}. Expected one of them. Leave one out."
+        )
+    if not tasks and not recipe:
         raise click.UsageError(
             "No task was given. Expected a TASK or an experiment.toml. `ngym list` shows tasks."
         )
-    said: dict[str, Any] = (
-        read_experiment(_existing(tasks[0]))
-        if file
-        else {"tasks": [name for task in tasks for name in tasks_like(task)]}
-    )
+    names = [] if file else [name for task in tasks for name in tasks_like(task)]
+    said: dict[str, Any] = {"tasks": names}
+    if file:
+        said = read_experiment(_existing(tasks[0]))
+    elif recipe:
+        said = recipe_for(recipe, names)
     said.update(
         {name: value for name, value in given.items() if name in _PLAIN and value is not None}
     )

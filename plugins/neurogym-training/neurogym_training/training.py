@@ -187,6 +187,17 @@ class Trainer(ABC):
             which: index of the task.
         """
 
+    def export(self, path: Path) -> None:
+        """Write the network to a file of other programs, .safetensors or .onnx.
+
+        Raises:
+            NotSupportedError: this trainer has no such form.
+        """
+        raise NotSupportedError(
+            f"{type(self).__name__} cannot write {str(path)!r}. Expected a trainer of"
+            " neurogym-torch. Open its checkpoint with the library that wrote it."
+        )
+
     def save_progress(self, folder: Path) -> None:
         """Write `done` and `curve`, for trainers whose checkpoints have no room for them."""
         with replacing(Path(folder) / PROGRESS_FILE) as temporary:
