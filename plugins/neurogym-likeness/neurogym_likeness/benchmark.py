@@ -82,7 +82,7 @@ def show(name: str, as_json: bool) -> None:
     """Show the task, the trials and the animals of a benchmark.
 
     --json prints an object with the keys schema (1), command, and those of `list` with parameters,
-    timing, trials, seeds, conditions, differences, and of_animals (the table of its file).
+    timing, trials, seeds, conditions, hides, differences, and of_animals (the table of its file).
     """
     from neurogym_likeness.benchmarks import benchmark
 
@@ -92,8 +92,8 @@ def show(name: str, as_json: bool) -> None:
     if as_json:
         more = {
             "parameters": one.parameters, "timing": one.timing, "trials": one.number,
-            "seeds": one.seeds, "conditions": one.conditions, "differences": one.differences,
-            "of_animals": one.animals,
+            "seeds": one.seeds, "conditions": one.conditions, "hides": one.hides,
+            "differences": one.differences, "of_animals": one.animals,
         }  # fmt: skip
         data = {"schema": SCHEMA, "command": "benchmark show", **_facts(one), **more}
         print_report(data)
@@ -106,7 +106,8 @@ def show(name: str, as_json: bool) -> None:
     for line in (
         f"{one}: {one.title}",
         f"Scored: {one.kind}",
-        f"Task: {one.task} with {settings}",
+        f"Task: {one.task} with {settings}"
+        + (f"; subjects may not read {' and '.join(one.hides)}" if one.hides else ""),
         f"Trials: {one.number:,} of each of {len(one.seeds)} seeds, {drawn}",
         f"Animals: {many}{groups}, {total:,} trials of"
         f" {one.animals.get('data', one.animals.get('file'))}",
@@ -124,8 +125,9 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
 
     Each animal is scored against the others; they should be near 1. The animals' pooled trials have
     to pass. The cheats are made from these trials: fixed times, guesses, one side and others of
-    that kind. Intervals have 95 %, over blocks of trials and animals. Exit code 1: a cheat passes,
-    or the animals do not.
+    that kind. One of them, the clock alone, looks at no observation, and answers by the moments at
+    which it is asked. Intervals have 95 %, over blocks of trials and animals. Exit code 1: a cheat
+    passes, or the animals do not.
 
     --json prints an object with the keys schema (1), command, benchmark, bound, reference, ceiling,
     animals (name -> score, low, high), controls (name -> score, low, high, choice, added, alike),
@@ -205,6 +207,11 @@ def _numbers(likeness: Likeness, seed: Any) -> dict[str, Any]:
               help="Strength of the task that is 1 of the animals'.")  # fmt: skip
 @click.option("--group", type=click.IntRange(min=2), metavar="N",
               help="Score groups of N animals that have few trials each.")  # fmt: skip
+@click.option(
+    "--hide-asked",
+    is_flag=True,
+    help="Do not tell subjects when an answer is asked for, as always with reports.",
+)
 @click.option("--hold-out", multiple=True, metavar="SUBJECT",
               help="Keep the trials of this animal for `ngym likeness --last-test`.")  # fmt: skip
 @click.option("--differences", default="", help="Differences from the animals' task, in words.")
@@ -239,7 +246,7 @@ def add(file: Path, **given: Any) -> None:
             n_seeds=given["seeds"], conditions=dict(_pair(one) for one in given["impose"]),
             roles={key: given[key] for key in ("strength", "side", "right", "by") if given[key]},
             scale=given["unit"], group=given["group"], hold_out=given["hold_out"],
-            differences=given["differences"], folder=given["out"],
+            differences=given["differences"], folder=given["out"], hide_asked=given["hide_asked"],
         )  # fmt: skip
     click.echo(f"{made} is in {made.path}. Check it: ngym benchmark check {made.path}")
 
