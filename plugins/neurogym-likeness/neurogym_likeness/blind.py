@@ -68,6 +68,16 @@ class Seen:
         )
 
 
+def seen_task(task: Any) -> SimpleNamespace:
+    """Return what a subject may read of a task: the attributes of `TASK` that it has."""
+    return SimpleNamespace(**{name: getattr(task, name) for name in TASK if hasattr(task, name)})
+
+
+def seen_values(env: TaskVectorEnv, names: Sequence[str] = SHOWN) -> dict[str, np.ndarray]:
+    """Return the current values of attributes of an env that a subject may read, copied."""
+    return {name: np.array(getattr(env, name)) for name in names}
+
+
 class BlindPlayer:
     """A subject in a process without the task; for `neurogym_core.run`.
 
@@ -113,15 +123,12 @@ class BlindPlayer:
 
     def begin(self, env: TaskVectorEnv) -> None:
         """Describe the task to the subject."""
-        task = {name: getattr(env.task, name) for name in TASK if hasattr(env.task, name)}
-        self._ask("begin", (env.num_envs, task, self._values(env)))
+        shown = seen_values(env, self._shown)
+        self._ask("begin", (env.num_envs, seen_task(env.task), shown))
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         """Return the actions of the subject, (num_envs,) or (num_envs, k)."""
-        return np.asarray(self._ask("step", (observations, self._values(env))))
-
-    def _values(self, env: TaskVectorEnv) -> dict[str, np.ndarray]:
-        return {name: np.array(getattr(env, name)) for name in self._shown}
+        return np.asarray(self._ask("step", (observations, seen_values(env, self._shown))))
 
     def _ask(self, what: str, value: Any) -> Any:
         try:
@@ -244,7 +251,7 @@ def _live(pipe: Connection, subject: Any, seed: int, trust: bool) -> None:
             what, value = pipe.recv()
             if what == "begin":
                 num_envs, task, shown = value
-                seen = Seen(num_envs, SimpleNamespace(**task))
+                seen = Seen(num_envs, task)
                 seen.show(shown)
                 if hasattr(player, "begin"):
                     player.begin(seen)
