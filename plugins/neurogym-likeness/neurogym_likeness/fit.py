@@ -95,9 +95,10 @@ def command(record: Path, names: tuple[str, ...], out: Path, **given: Any) -> No
 
     --json prints an object with the keys schema (1), command, fits (subject, model, n,
     log_likelihood, aic, bic, predicted, agreed, undetermined: name -> why, parameters: name ->
-    value, error), recovery (rows:
-    subject, model, parameter, value, mean, sd), best (subject -> model), predictive (rows: subject,
-    model, number, data, simulated, low, high), report and figures. Missing numbers are null.
+    value, error), recovery (rows: subject, model, parameter, value, mean, sd), best (subject ->
+    model), predictive (rows: subject, model, number, data, simulated, low, high), report and
+    figures. Missing numbers are null. Parameters that the trials do not determine, because they
+    are at a bound or the likelihood is flat, are named.
     """
     import numpy as np
     from neurogym_behaviour.behaviour import Behaviour, CannotTellError, Roles

@@ -98,8 +98,8 @@ def _check_units(task: Task, record: TrialRecord, names: list[str]) -> None:
         if most and given and not 1 / FACTOR < given / most < FACTOR:
             raise InvalidValueError(
                 f"The condition {name!r} of the record is up to {given:g}, and that of {task.name}"
-                f" up to {most:g}. Expected the same unit. Convert it: --map {name}='{most / given:.0g}"
-                f" * {name}'."
+                f" up to {most:g}. Expected the same unit. Convert it, as in --map"
+                f" {name}='{most / given:.3g} * {name}'."
             )
 
 
