@@ -483,11 +483,19 @@ def sensitivity(hits: int, signals: int, false_alarms: int, noises: int) -> Meas
     Args:
         hits, signals: answers "yes" to signals, and trials with a signal.
         false_alarms, noises: answers "yes" without a signal, and trials without one.
+
+    Raises:
+        InvalidValueError: no trials with a signal, or none without one.
     """
+    if min(signals, noises) < 1:
+        raise InvalidValueError(
+            f"There are {signals} trials with a signal, and {noises} without one. Expected both."
+            " Give trials of both kinds."
+        )
     z, variance, rates = [], [], {}
     for name, k, n in (("hit rate", hits, signals), ("false alarm rate", false_alarms, noises)):
         low, high = wilson_interval(k, n)
-        rates[name] = Measure(k / n if n else float("nan"), low, high, n)
+        rates[name] = Measure(k / n, low, high, n)
         rate = (k + 0.5) / (n + 1)
         z.append(float(norm.ppf(rate)))
         variance.append(rate * (1 - rate) / (n + 1) / float(norm.pdf(norm.ppf(rate))) ** 2)
@@ -803,10 +811,18 @@ def scalar_timing(interval: ArrayLike, produced: ArrayLike) -> Measured:
 
     Jazayeri & Shadlen (2010), doi:10.1038/nn.2590. ``slope`` below 1: regression to the mean.
     ``weber`` is the slope of log(SD) over log(mean): 1 for scalar timing, 0 for constant noise.
+
+    Raises:
+        InvalidValueError: fewer than two intervals, or three times.
     """
     true, made = np.asarray(interval, float), np.asarray(produced, float)
     known = ~np.isnan(made)
     true, made = true[known], made[known]
+    if len(np.unique(true)) < 2 or len(true) < 3:
+        raise InvalidValueError(
+            f"{len(true)} times of {len(np.unique(true))} intervals were given. Expected three"
+            " times of two intervals or more. Give trials of other intervals."
+        )
     slope = _robust_line(true, made)
     rows = []
     for value in np.unique(true):
@@ -1020,6 +1036,8 @@ def learning_curve(
 ) -> Measured:
     """Return mean and spread of learning curves over seeds, and the trials to criterion.
 
+    ``to criterion`` is the median over seeds; NaN if half of them or fewer reach it.
+
     Args:
         curves: (trials or updates, score) of each seed, (k,) each, ascending.
         criterion: score to be reached.
@@ -1042,7 +1060,8 @@ def learning_curve(
         }
     )
     hits = reached[~np.isnan(reached)]
-    middle = float(np.median(hits)) if len(hits) * 2 > len(reached) else float("inf")
+    known = len(hits) * 2 > len(reached)
+    middle = float(np.median(hits)) if known else float("nan")
     ends = (hits.min(), hits.max()) if len(hits) else (np.nan, np.nan)
     low, high = wilson_interval(len(hits), len(reached))
     return Measured(
@@ -1051,7 +1070,10 @@ def learning_curve(
             "reached": Measure(len(hits) / len(reached), low, high, len(reached)),
         },
         table,
-    )
+        () if known else (
+            f"{len(hits)} of {len(reached)} seeds reached {criterion:g}: too few for a median.",
+        ),
+    )  # fmt: skip
 
 
 ALL: Mapping[str, Callable[..., Any]] = {

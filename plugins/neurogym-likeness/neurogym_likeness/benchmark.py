@@ -14,6 +14,7 @@ from neurogym_records.options import (
     recipe_options,
 )
 
+from neurogym_core import NeurogymError
 from neurogym_core.tools import (
     Progress,
     how_to_install,
@@ -46,20 +47,28 @@ def command() -> None:
 def list_them(as_json: bool) -> None:
     """List the benchmarks of installed packages, and of the folder `benchmarks`.
 
-    --json prints an object with the keys schema (1), command, and benchmarks (name, version,
-    digest, title, kind, task, animals).
+    --json prints an object with the keys schema (1), command, benchmarks (name, version, digest,
+    title, kind, task, animals), and unusable (name -> why its file cannot be used).
     """
     from neurogym_likeness.benchmarks import benchmark, benchmark_names
 
-    with usage_errors():
-        known = [benchmark(name) for name in benchmark_names()]
+    known, unusable = [], {}
+    for name in benchmark_names():
+        try:
+            known.append(benchmark(name))
+        except NeurogymError as error:
+            unusable[name] = str(error)
     if as_json:
         rows = [_facts(one) for one in known]
-        print_report({"schema": SCHEMA, "command": "benchmark list", "benchmarks": rows})
+        print_report({
+            "schema": SCHEMA, "command": "benchmark list", "benchmarks": rows, "unusable": unusable,
+        })  # fmt: skip
         return
+    for name, why in unusable.items():
+        click.echo(f"{name} cannot be used: {why}", err=True)
     for one in known:
         click.echo(f"  {one.name}, version {one.version}: {one.title} ({one.kind}; {one.task})")
-    if not known:
+    if not known and not unusable:
         click.echo(f"No benchmark is installed. Five are in a package: {how_to_install(DATA)}.")
 
 
@@ -236,6 +245,7 @@ def add(file: Path, **given: Any) -> None:
     among options that pay, with the columns choice and reward.
     """
     from neurogym_likeness.adding import add_benchmark
+    from neurogym_likeness.bits import LEAST_ANIMALS
 
     task = made_task(given["task"], given["parameters"], given["timing"])
     record = read_given(file, given["recipe"], given["columns"], given["scales"])
@@ -248,7 +258,14 @@ def add(file: Path, **given: Any) -> None:
             scale=given["unit"], group=given["group"], hold_out=given["hold_out"],
             differences=given["differences"], folder=given["out"], hide_asked=given["hide_asked"],
         )  # fmt: skip
+        many = len(made.population())
     click.echo(f"{made} is in {made.path}. Check it: ngym benchmark check {made.path}")
+    if many < LEAST_ANIMALS:
+        what = "groups" if given["group"] else "animals"
+        print_paragraph(
+            f"WARNING: {many} {what} allow numbers and no verdict, which needs {LEAST_ANIMALS}."
+            + (" `ngym benchmark check` needs three." if many < 3 else "")
+        )
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -255,7 +255,7 @@ def _findings(fits: Sequence[Fit], recovery: Sequence[dict[str, Any]]) -> list[A
                     shown = " (not determined)"
                 said.append(f"{parameter} {values[0]:.3g}{shown}{unit}")
             else:
-                mean = population(values)
+                mean = population(values, (about.low, about.high))
                 said.append(f"{parameter} {mean.mean:.3g} [{mean.low:.3g}, {mean.high:.3g}]{unit}")
         many = f"mean of {len(each)} subjects" if len(each) > 1 else each[0].subject
         bits = sum(one.predicted for one in each) / len(each)

@@ -388,6 +388,7 @@ def test_a_benchmark_whose_animals_allow_no_verdict_says_so(animals_file, ngym):
     words = ("--name", "few", "--task", "RoitmanShadlen-v0", "--map", "subject=monkey")
     code, said = ngym("benchmark", "add", "few.csv", *words)
     assert code == 0, said
+    assert "WARNING: 2 animals allow numbers and no verdict, which needs 5" in said
     code, said = ngym("benchmark", "check", "few")
     assert code != 0
     assert "needs three" in said  # to score each beside others
@@ -496,3 +497,27 @@ def test_a_run_whose_agent_reads_the_target_cannot_be_scored(toys, ngym):
     code, said = ngym("likeness", "toy", "--benchmark", "heading-people")
     assert code != 0
     assert "asked the env for 'target'" in said
+
+
+def test_a_file_that_cannot_be_used_hides_no_other_benchmark(ngym):
+    Path("benchmarks").mkdir()
+    Path("benchmarks/bad.toml").write_text("version = 1\n", "utf-8")
+    code, said = ngym("benchmark", "list")
+    assert code == 0, said
+    assert "bad cannot be used: benchmarks/bad.toml lacks" in said
+    assert all(name in said for name in NAMES)
+    data = json.loads(ngym("benchmark", "list", "--json")[1].partition("\n{")[2].join(("{", "")))
+    assert list(data["unusable"]) == ["bad"]
+
+
+@pytest.mark.slow
+def test_an_observer_without_evidence_in_its_channel_is_told_of_others(animals_file, ngym):
+    """It asked the task, which a scored subject does not see, for trials: AttributeError."""
+    words = ("--map", "subject=monkey", "--map", "contrast=coherence", "--map", "side=direction")
+    code, said = ngym("benchmark", "add", animals_file, "--name", "mice", "--task", "IBL-v0",
+                      "--kind", "choices", "-n", 50, *words)  # fmt: skip
+    assert code == 0, said
+    code, said = ngym("likeness", "integrator", "--benchmark", "mice")
+    assert code != 0
+    assert "AttributeError" not in said
+    assert "Name one of them: integrator:channel=" in said
