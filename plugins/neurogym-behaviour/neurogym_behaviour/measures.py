@@ -22,7 +22,7 @@ from scipy.stats import t as student
 from neurogym_behaviour.intervals import wilson_interval
 from neurogym_behaviour.lapsing import fit_lapsing
 from neurogym_behaviour.proportions import difference_interval
-from neurogym_behaviour.psychometric import PsychometricFit, fit_curve
+from neurogym_behaviour.psychometric import BARTLETT, PsychometricFit, fit_curve
 from neurogym_core import InvalidValueError
 
 Z = float(norm.ppf(0.975))
@@ -40,8 +40,8 @@ FEW = 0.03
 """Lapse rate above which the weights of the last choices have a note."""
 DRIFT, MOST_WAVES = 100, 20
 """Trials for each cosine of a drifting bias, and the largest number of cosines."""
-SOME_LAPSES, ITERATIONS = np.linspace(0, 0.4, 33), 40
-"""Lapse rates of a comparison of two stimuli, and most steps of the fit at each."""
+SOME_LAPSES, SOME_PRIOR, ITERATIONS = np.linspace(0, 0.4, 33), 2, 40
+"""Lapse rates of a comparison of two stimuli, the prior Beta(1, 1 + 2), and most steps of a fit."""
 LARGEST = 50_000
 """Trials after which a regression with lapses is precise enough: later ones are left out."""
 
@@ -397,7 +397,7 @@ class _Contracted:
         self._constant, self._weight = np.zeros(len(SOME_LAPSES)), np.full(len(SOME_LAPSES), 2.0)
 
     def loss(self, contraction: float) -> float:
-        """Return the least negative log-likelihood of a contraction, over lapses and weights."""
+        """Return the least loss of a contraction, over lapses, with their prior, and weights."""
         x = self.difference + contraction * self.middle
         lapse = SOME_LAPSES[:, None]
         a, b = self._constant, self._weight
@@ -417,7 +417,8 @@ class _Contracted:
         self._constant, self._weight = np.clip(a, -20, 20), np.clip(b, -50, 50)
         p = lapse / 2 + (1 - lapse) * expit(self._constant[:, None] + self._weight[:, None] * x)
         p = np.clip(p, 1e-12, 1 - 1e-12)
-        return float(-(np.log(p) @ self.k + np.log1p(-p) @ (self.n - self.k)).max())
+        logs = np.log(p) @ self.k + np.log1p(-p) @ (self.n - self.k)
+        return float(-(logs + SOME_PRIOR * np.log1p(-SOME_LAPSES)).max())
 
     def interval(self, start: float) -> tuple[float, float, float]:
         """Return the best contraction near `start` and elsewhere, and the ends of its interval."""
@@ -429,11 +430,12 @@ class _Contracted:
         best, least = float(middle.x), float(middle.fun)
 
         known: dict[float, float] = {}
+        wide = Z**2 * (1 + BARTLETT / self.n.sum())  # as of psychometric functions
 
         def beyond(value: float) -> float:
             # Once for each value: fits begin where the last one ended, and differ by a hair.
             if value not in known:
-                known[value] = 2 * (self.loss(value) - least) - Z**2
+                known[value] = 2 * (self.loss(value) - least) - wide
             return known[value]
 
         found = []
@@ -767,7 +769,7 @@ def _about_stops(
     if not against:
         notes.append(
             "If some stops never start (trigger failures), the SSRT is too long: with 15 % of them,"
-            " by 30 to 40 ms, and 95 % intervals contain the truth in 22 to 42 % of the cases."
+            " by some 25 ms, and 95 % intervals contain the truth in 20 to 60 % of the cases."
             " Failed stops after the shortest delays are a sign of them."
         )
     if omitted > 0:
