@@ -28,7 +28,7 @@ from neurogym_core import InvalidValueError
 Z = float(norm.ppf(0.975))
 EACH = 5
 """Fewest values on each side of a difference of means."""
-MANY, SKEWED = 30, 1.5
+MANY, SKEWED = 30, 1.0
 """Fewest values on each side of a difference of skewed times without a note, and the skewness."""
 STOPPED = (0.25, 0.75)
 """Shares of failed stops between which there is a stop-signal reaction time, and"""
