@@ -341,7 +341,7 @@ def overdispersed(name: str) -> World:
 
     word = "bias" if name == "threshold" else name
     setting = f"overdispersed choices, correlation {VARIED:g} within a strength"
-    return World(f"logistic function: {word}", setting, truth[name], draw, (200, 1000), 120)
+    return World(f"logistic function: {word}", setting, truth[name], draw, (200, 1000), 80)
 
 
 VARIED = 0.05

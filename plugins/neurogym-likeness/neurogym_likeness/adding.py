@@ -56,7 +56,8 @@ def add_benchmark(
         hold_out: names of animals whose trials go to another file.
         differences: between the tasks, in words.
         folder: where the files are written.
-        hide_asked: whether subjects are not told when an answer is asked for; never of reports.
+        hide_asked: whether subjects may not read if an answer is asked for; of reports, they never
+            may.
 
     Raises:
         InvalidValueError: a name that exists, no column ``subject``, or fewer than two animals.

@@ -59,8 +59,8 @@ class Seen:
         hidden = ""
         if name in ASKED:
             hidden = (
-                " When an answer is asked for would tell the answer here, so that it has to be"
-                " found in the observations."
+                " Here the answer follows from the moment of the question, which has to be found in"
+                " the observations."
             )
         raise NotSupportedError(
             f"The subject asked the env for {name!r}. Expected one that is scored to see"
@@ -69,7 +69,7 @@ class Seen:
 
 
 def seen_task(task: Any) -> SimpleNamespace:
-    """Return what a subject may read of a task: the attributes of `TASK` that it has."""
+    """Return the attributes of a task that a subject may read: those of `TASK` that it has."""
     return SimpleNamespace(**{name: getattr(task, name) for name in TASK if hasattr(task, name)})
 
 

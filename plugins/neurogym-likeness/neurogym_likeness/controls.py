@@ -150,9 +150,9 @@ def _blind_to_rewards(one: Answers, rng: np.random.Generator) -> Answers:
 # ---- the clock alone ----
 
 CLOCK = "the clock alone"
-"""Name of a cheat that is told when an answer is asked for, and looks at no observation."""
+"""Name of a cheat that reads when an answer is asked for, and looks at no observation."""
 ALIKE = 20
-"""Trials with the most similar clock, from which the cheat takes what a trial may be."""
+"""Trials with the most similar clock, from which the cheat takes a condition."""
 
 
 class _Watch(Subject):
@@ -217,8 +217,8 @@ def clock_alone(benchmark: Benchmark, one: Answers, rng: np.random.Generator) ->
     """Return the answers of a cheat that knows the animals, and of each trial the clock alone.
 
     It takes the condition of another trial whose clock is the most similar, and answers as an
-    animal did in that condition. So it plays without an observation, with all that the moments at
-    which it is asked tell about the trial.
+    animal did in that condition. So it knows of each trial the moments of the question, and no
+    observation.
 
     Args:
         benchmark: says what its subjects may read.
