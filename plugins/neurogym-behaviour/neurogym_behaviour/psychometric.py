@@ -37,7 +37,7 @@ Interval = Literal["profile", "bootstrap"]
 _TINY = 1e-12  # keeps log(P) finite; no number of trials distinguishes it from 0
 _GROUPS = 12
 """Maximum number of groups of strengths in the test of the deviance."""
-_UNLIKELY, _LEAST_DF = 0.05, 5
+_UNLIKELY, _LEAST_DF = 0.1, 5
 """Deviances with a smaller p-value, and at least these degrees of freedom, widen the intervals."""
 _STEPS = 8
 """Steps from the estimate of an asymptote to 0 in which the lower end of its interval is sought."""
