@@ -38,6 +38,20 @@ class Practised:
         return np.where(self.able, env.target, 0)
 
 
+class Looks(Practised):
+    """Chooses the larger sum of the channel "stimulus"."""
+
+    def begin(self, env):
+        super().begin(env)
+        self.sum = np.zeros((env.num_envs, 2))
+
+    def __call__(self, env, observations):
+        self.sum[env.trial_number != self.trial] = 0
+        self.trial = env.trial_number.copy()
+        self.sum += observations[:, env.task.channels["stimulus"]][:, :2]
+        return np.where(env.is_asked, 1 + self.sum.argmax(axis=1), 0)
+
+
 class Toy(Trainer):
     """Args: hidden, rate, wrap, test_every; interrupt: the update at which Ctrl-C is pressed."""
 
@@ -79,6 +93,11 @@ class Toy(Trainer):
         self.out_again = True
 
 
+class Looker(Toy):
+    def subject(self, which=0):
+        return Looks(self.skill)
+
+
 class ToyAgent(Toy):
     kind, unit = "algo", "steps"
 
@@ -117,8 +136,13 @@ class Sides(Task):
 
 @pytest.fixture
 def toys(tmp_path, monkeypatch):
-    """Install the trainers "toy" (--model) and "toy-agent" (--algo)."""
-    names = {"toy": "Toy", "toy-agent": "ToyAgent", "no-trainer": "json:loads"}
+    """Install the trainers "toy" and "toy-looks" (--model) and "toy-agent" (--algo)."""
+    names = {
+        "toy": "Toy",
+        "toy-looks": "Looker",
+        "toy-agent": "ToyAgent",
+        "no-trainer": "json:loads",
+    }
     yield from sites.installed_trainers(tmp_path, monkeypatch, TOY, names)
 
 

@@ -94,13 +94,13 @@ class World:
         }  # fmt: skip
 
 
-def of(measured: m.Measured, name: str, about: str = "") -> Interval:
-    """Return a number of an analysis; notes that begin with `about` count."""
+def of(measured: m.Measured, name: str, about: str = "", but: str = "\n") -> Interval:
+    """Return a number of an analysis; notes with the words `about`, and not `but`, count."""
     if name not in measured.measures:
         raise InvalidValueError(f"No {name}. Expected one. Give more trials.")
     one = measured[name]
     return Interval(one.value, one.low, one.high,
-                    any(about in note for note in measured.notes))  # fmt: skip
+                    any(about in note and but not in note for note in measured.notes))  # fmt: skip
 
 
 # ---- proportions, differences, sensitivity ----
@@ -136,12 +136,15 @@ def sensitivity(d: float, criterion: float) -> World:
 # ---- reaction times ----
 
 
-def errors_minus_correct(accuracy: float) -> World:
+def errors_minus_correct(accuracy: float, spread: float = 0.4) -> World:
     def draw(rng: np.random.Generator, n: int) -> Interval:
-        times = rng.lognormal(6, 0.4, n)
+        times = rng.lognormal(6, spread, n)
         return of(m.conditional_accuracy(times, rng.random(n) < accuracy), "error - correct")
 
-    return World("error - correct reaction time", f"accuracy {accuracy:g}", 0.0, draw)
+    setting = f"accuracy {accuracy:g}"
+    if spread > 0.4:
+        setting += f", skewed times (SD of the log {spread:g})"
+    return World("error - correct reaction time", setting, 0.0, draw)
 
 
 def slow_minus_fast(accuracy: float) -> World:
@@ -152,13 +155,15 @@ def slow_minus_fast(accuracy: float) -> World:
     return World("accuracy, slow - fast", f"accuracy {accuracy:g}", 0.0, draw)
 
 
-def stopping(spread: float, omitted: float, fixed: bool = False) -> World:
+def stopping(spread: float, omitted: float, fixed: bool = False, failures: float = 0) -> World:
     def draw(rng: np.random.Generator, n: int) -> Interval:
         delay, responded, times = np.full(n, np.nan), np.zeros(n, bool), np.full(n, np.nan)
         go = rng.normal(450, 60, n) + rng.exponential(80, n)
         go[rng.random(n) < omitted] = np.inf
         stop, finish = rng.random(n) < 0.25, rng.normal(200, spread, n)
         offered, now = rng.choice([150, 250, 350], n), 250.0
+        if failures:
+            finish[rng.random(n) < failures] = np.inf
         for k in range(n):
             if not stop[k]:
                 responded[k] = np.isfinite(go[k])
@@ -167,10 +172,14 @@ def stopping(spread: float, omitted: float, fixed: bool = False) -> World:
             responded[k] = go[k] < delay[k] + finish[k]
             now = max(now - 50, 0) if responded[k] else min(now + 50, 900)
         times[responded] = go[responded]
-        return of(m.stop_signal(delay, responded, times, resamples=200), "SSRT")
+        found = m.stop_signal(delay, responded, times, resamples=200)
+        about = "trigger failures" if failures else ""
+        return of(found, "SSRT", about, but="\n" if failures else "trigger failures")
 
     delays = "three delays" if fixed else "staircase of 50 ms"
     setting = f"a quarter stops, {delays}, SD of stopping {spread:g} ms, omissions {omitted:.0%}"
+    if failures:
+        setting += f", {failures:.0%} of the stops never start"
     return World("stop-signal reaction time", setting, 200.0, draw, (200, 1000), 120)
 
 
@@ -205,14 +214,16 @@ def repeating(form: str, lapse: float, bias: str = "", weight: float = 0.4) -> W
     return World("weight of the last choice, if correct", setting, weight, draw, (200, 1000), 120)
 
 
-def contraction(value: float) -> World:
+def contraction(value: float, lapse: float = 0) -> World:
     def draw(rng: np.random.Generator, n: int) -> Interval:
         first = rng.choice([10.0, 14, 18, 22, 26, 30, 34], n)
         second = first + rng.choice([-8.0, 8.0], n)
         drive = (second - (1 - value) * first - value * 22) / 6 * 1.7
-        return of(m.contraction_bias(first, second, rng.random(n) < expit(drive)), "contraction")
+        p = lapse / 2 + (1 - lapse) * expit(drive)
+        return of(m.contraction_bias(first, second, rng.random(n) < p), "contraction")
 
-    return World("contraction to the mean", f"contraction {value:g}", value, draw, repeats=400)
+    setting = f"contraction {value:g}" + (f", lapses {lapse:.0%}" if lapse else "")
+    return World("contraction to the mean", setting, value, draw, repeats=400)
 
 
 def indifference() -> World:
@@ -316,6 +327,27 @@ def psychometric(
     return World(f"{title} function: {word}", setting, value, draw, (200, 1000), repeats)
 
 
+def overdispersed(name: str) -> World:
+    """Choices of each strength vary between data sets as beta-binomial ones do."""
+    truth = {"threshold": 0.0, "slope": 0.1, "lapse": 0.05}
+
+    def draw(rng: np.random.Generator, n: int) -> Interval:
+        p = 0.05 + 0.9 * expit(0.1 * SIGNED)
+        varied = rng.beta(p * (1 / VARIED - 1), (1 - p) * (1 / VARIED - 1))
+        trials = rng.multinomial(n, np.full(len(SIGNED), 1 / len(SIGNED)))
+        fit = fit_curve(SIGNED, rng.binomial(trials, varied), trials, guess="symmetric")
+        said = any("responses vary more" in one for one in fit.cautions)
+        return Interval(getattr(fit, name), *fit.intervals[name], said)
+
+    word = "bias" if name == "threshold" else name
+    setting = f"overdispersed choices, correlation {VARIED:g} within a strength"
+    return World(f"logistic function: {word}", setting, truth[name], draw, (200, 1000), 80)
+
+
+VARIED = 0.05
+"""Correlation of the choices with the same strength, where they are not independent."""
+
+
 def curves() -> Iterator[World]:
     """Yield the parameters of curves in the centre and in the corners."""
     for shape, setting, truth, names in (
@@ -351,16 +383,18 @@ WORLDS: tuple[World, ...] = (
     difference(0.95, 0.9), difference(0.5, 0.5),
     sensitivity(1, 0), sensitivity(3, 0), sensitivity(2, 1),
     *(errors_minus_correct(p) for p in (0.8, 0.97, 0.995)),
+    *(errors_minus_correct(p, 0.8) for p in (0.8, 0.97)),
     *(slow_minus_fast(p) for p in (0.8, 0.97)),
     stopping(1, 0), stopping(60, 0), stopping(60, 0.1), stopping(20, 0, fixed=True),
+    stopping(20, 0, failures=0.15),
     repeating("linear", 0), repeating("saturating", 0), repeating("saturating", 0.16),
     repeating("steep", 0.16), repeating("saturating", 0.1, "drift", 0.0),
     repeating("saturating", 0.1, "blocks", 0.0),
-    contraction(0.2), indifference(), two_steps(), kernel(0.6), kernel(0.15), timing(),
+    contraction(0.2), contraction(0.2, 0.15), indifference(), two_steps(), kernel(0.6), kernel(0.15), timing(),
     memory(0.9, 10, "P(memory)"), memory(0.9, 10, "SD"), memory(1, 10, "P(memory)"), memory(1, 10, "SD"),
     memory(0.1, 6, "P(memory)"), memory(0.1, 6, "SD"),
     serial(0.0), serial(0.05),
-    *curves(),
+    *curves(), overdispersed("threshold"), overdispersed("slope"),
     animals(),
 )  # fmt: skip
 

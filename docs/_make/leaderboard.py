@@ -32,7 +32,7 @@ MEASURED, PAGE = HERE / "leaderboard.json", HERE.parent / "leaderboard.md"
 
 SUBJECTS: Mapping[str, tuple[str, ...]] = {
     "clicks-rats": ("integrator", "guess"),
-    "durations-people": ("guess",),
+    "durations-people": ("random",),
     "heading-people": ("diffusion:bound=33,non_decision=790", "diffusion", "guess"),
     "orientations-people": ("integrator", "guess"),
     "reversal-people": ("q_learner", "q_learner:alpha=0.5,beta=4", "win_stay_lose_shift", "guess"),

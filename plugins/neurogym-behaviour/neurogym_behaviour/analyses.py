@@ -396,7 +396,7 @@ def _mean_curve(fits: Sequence[Any], whole: Any) -> tuple[Any, list[str]]:
         known = [getattr(fit, name) for fit in fits if name not in fit.undetermined]
         title = "bias" if name == "threshold" and whole.shape == "logistic" else name
         title = "lapse on either side" if name == "lapse" and whole.guess == whole.lapse else title
-        one = population(known)
+        one = population(known, (0, 1) if name == "lapse" else (-np.inf, np.inf))
         if one.n < 2:
             said.append(f"{title}: not determined by the data of {len(fits) - one.n} subjects")
             continue

@@ -26,8 +26,15 @@ class Population(NamedTuple):
     n: int
 
 
-def population(values: Sequence[float]) -> Population:
-    """Return the mean of the values of subjects, (n,), without those that are NaN."""
+def population(
+    values: Sequence[float], limits: tuple[float, float] = (-np.inf, np.inf)
+) -> Population:
+    """Return the mean of the values of subjects, (n,), without those that are NaN.
+
+    Args:
+        values: of each subject.
+        limits: least and largest possible value, at which the interval ends.
+    """
     known = np.array([one for one in values if np.isfinite(one)], float)
     n = len(known)
     if not n:
@@ -35,7 +42,8 @@ def population(values: Sequence[float]) -> Population:
     deviation = float(known.std(ddof=1)) if n > 1 else np.nan
     half = float(stdtrit(n - 1, 0.975)) * deviation / np.sqrt(n) if n > 1 else np.nan
     mean = float(known.mean())
-    return Population(mean, mean - half, mean + half, deviation, n)
+    low, high = np.clip([mean - half, mean + half], *limits).tolist()
+    return Population(mean, low, high, deviation, n)
 
 
 def is_population(behaviour: Behaviour) -> bool:
@@ -82,15 +90,14 @@ def over_subjects(
 def _mean_of(
     rows: Sequence[Mapping[str, Any]], keys: Sequence[str], value: str, limits: tuple[float, float]
 ) -> dict[str, Any]:
-    mean = population([row[value] for row in rows])
+    mean = population([row[value] for row in rows], limits)
     joined: dict[str, Any] = {}
     for name, first in rows[0].items():
         if name in keys:
             joined[name] = first
         elif isinstance(first, int | np.integer):
             joined[name] = int(sum(row[name] for row in rows))
-    ends = np.clip([mean.low, mean.high], *limits).tolist()
     return {
-        **joined, value: mean.mean, "low": ends[0], "high": ends[1],
+        **joined, value: mean.mean, "low": mean.low, "high": mean.high,
         "deviation": mean.deviation, "subjects": mean.n,
     }  # fmt: skip

@@ -11,7 +11,9 @@ Source: Wichmann & Hill (2001a), Perception & Psychophysics 63:1293 (the fit; wh
 must be free; the deviance); (2001b), 63:1314 (the parametric bootstrap). Intervals: threshold and
 slope by the profile likelihood (Wilks 1938, Ann. Math. Stat. 9:60); guess and lapse rate by the
 profile score (Rao 1948), because the likelihood's upper end is too low where few lapses were seen.
-For one proportion, the score interval is Wilson's."""
+For one proportion, the score interval is Wilson's. Where responses vary more than those of
+independent trials, the intervals are quasi-likelihood ones (McCullagh & Nelder 1989, section 4.5):
+limits are multiplied by the deviance per degree of freedom, and chi-squared becomes F."""
 
 from __future__ import annotations
 
@@ -23,6 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
+from scipy.stats import f as fisher
 
 from neurogym_behaviour._columns import is_value, slot_column, values_by
 from neurogym_behaviour.intervals import check_confidence
@@ -34,6 +37,8 @@ Interval = Literal["profile", "bootstrap"]
 _TINY = 1e-12  # keeps log(P) finite; no number of trials distinguishes it from 0
 _GROUPS = 12
 """Maximum number of groups of strengths in the test of the deviance."""
+_UNLIKELY, _LEAST_DF = 0.1, 5
+"""Deviances with a smaller p-value, and at least these degrees of freedom, widen the intervals."""
 _STEPS = 8
 """Steps from the estimate of an asymptote to 0 in which the lower end of its interval is sought."""
 
@@ -62,7 +67,7 @@ class PsychometricFit:
         undetermined: names of parameters that the data do not determine: their
             profile-likelihood interval reaches a limit of the search (for asymptotes: `max_lapse`).
             Such values have no meaning.
-        cautions: sentences about causes of intervals that are too narrow.
+        cautions: sentences about causes of intervals that are too narrow, or were made wider.
         intervals: parameter -> (low, high). Fixed parameters have none. Ends of threshold and slope
             that the data do not determine are 0, -inf or inf.
         confidence: confidence level of the intervals.
@@ -254,9 +259,10 @@ def fit_curve(
     _check_levels(data, model)
     search = _Search(model, data.x)
     best = search.best(data, search.starts(data))
-    profile = _Profile(search, data, best, confidence)
+    fit = replace(_fit(model, search, data, best), confidence=confidence)
+    profile = _Profile(search, data, best, _root(fit))
     loose = profile.loose_ends()
-    fit = replace(_fit(model, search, data, best, loose), confidence=confidence)
+    fit = replace(fit, undetermined=_undetermined(model, loose))
     fit = replace(fit, cautions=_cautions(fit, data.x))
     if interval is None:
         return fit
@@ -274,17 +280,36 @@ def _cautions(fit: PsychometricFit, x: np.ndarray) -> tuple[str, ...]:
     Lapses and threshold then explain the same errors. The limits are those of the table of coverage
     (`docs/_make/coverage.py`).
     """
+    cautions = []
+    if _overdispersed(fit):
+        cautions.append(
+            f"responses vary more than those of independent trials (deviance per degree of freedom"
+            f" {fit.overdispersion:.1f}): profile intervals are wider by its root. Look for drift,"
+            " blocks, or sessions that differ."
+        )
     above, below = int((x > fit.threshold).sum()), int((x < fit.threshold).sum())
     if fit.shape == "weibull" and above <= 2:
         where = f"{above} of {len(x)} strengths are above the threshold"
     elif fit.shape == "logistic" and min(above, below) <= 1:
         where = f"{min(above, below)} of {len(x)} strengths are beyond the bias"
     else:
-        return ()
+        return tuple(cautions)
     return (
+        *cautions,
         f"{where}, so that lapses and a higher threshold explain the same errors: 95 % intervals"
         " contain the truth in 75 to 93 % of such data. Add stronger evidence.",
     )
+
+
+def _overdispersed(fit: PsychometricFit) -> bool:
+    return fit.df >= _LEAST_DF and fit.p_value < _UNLIKELY
+
+
+def _root(fit: PsychometricFit) -> float:
+    """Return the limit of the signed root of the change of the deviance within the interval."""
+    if _overdispersed(fit):
+        return float(np.sqrt(fit.overdispersion * fisher.ppf(fit.confidence, 1, fit.df)))
+    return float(np.sqrt(chi2.ppf(fit.confidence, 1)))
 
 
 # ---- the two shapes ----
@@ -608,16 +633,9 @@ def _weibull_limits(x: np.ndarray) -> list[tuple[float, float]]:
     return [(np.log(levels.min() / 10), np.log(levels.max() * 10)), (np.log(0.1), np.log(20.0))]
 
 
-def _fit(
-    model: _Model, search: _Search, data: _Data, best: np.ndarray, loose: np.ndarray
-) -> PsychometricFit:
+def _fit(model: _Model, search: _Search, data: _Data, best: np.ndarray) -> PsychometricFit:
     parameters = search.parameters(best)
     deviance, df = _deviance(data, search.probabilities(parameters, data.x)[0], len(model.free))
-    undetermined = [
-        name for name, unsure in zip(model.free, np.any(loose, axis=1), strict=True) if unsure
-    ]
-    if model.symmetric and "lapse" in undetermined:
-        undetermined.append("guess")
     return PsychometricFit(
         shape=model.shape,
         **parameters,
@@ -627,8 +645,12 @@ def _fit(
         df=df,
         p_value=float(chi2.sf(deviance, df)) if df else float("nan"),
         separable=bool(np.all((data.k == 0) | (data.k == data.n))),
-        undetermined=tuple(undetermined),
     )
+
+
+def _undetermined(model: _Model, loose: np.ndarray) -> tuple[str, ...]:
+    names = [name for name, unsure in zip(model.free, np.any(loose, axis=1), strict=True) if unsure]
+    return (*names, "guess") if model.symmetric and "lapse" in names else tuple(names)
 
 
 def _deviance(data: _Data, p: np.ndarray, free: int) -> tuple[float, int]:
@@ -658,10 +680,9 @@ BARTLETT = 12.0
 class _Profile:
     """Intervals from fits in which one parameter is held."""
 
-    def __init__(self, search: _Search, data: _Data, best: np.ndarray, confidence: float) -> None:
-        self.search, self.data, self.best = search, data, best
+    def __init__(self, search: _Search, data: _Data, best: np.ndarray, root: float) -> None:
+        self.search, self.data, self.best, self.root = search, data, best, root
         self.least = search.loss(best, data)[0]
-        self.root = float(np.sqrt(chi2.ppf(confidence, 1)))
         # A Bartlett-like factor: at 200 trials, the signed root of the slope has a mean of -0.2
         # (simulations), so that intervals without it cover too rarely.
         self.wide = self.root * float(np.sqrt(1 + BARTLETT / data.n.sum()))

@@ -173,3 +173,11 @@ def test_an_animal_without_results_is_left_out_and_said():
     behaviour = Behaviour(TrialRecord(columns, meta=record.meta))
     assert list(behaviour.per_subject()) == ["b", "c"]
     assert behaviour.left_out == {"answer by a": 100}
+
+
+def test_an_interval_ends_at_the_limits_of_its_number():
+    """Lapse rates of five mice had an interval from -0.07 on."""
+    lapses = [0, 0, 0.0, 0.01, 0.2]
+    assert population(lapses).low < 0
+    assert population(lapses, (0, 1)).low == 0
+    assert population(lapses, (0, 1)).high == population(lapses).high

@@ -12,6 +12,8 @@ import numpy as np
 from neurogym_core import InvalidValueError, Task, TrialRecord
 from neurogym_core.tools import describe, trusting, unknown
 from neurogym_likeness.benchmarks import Benchmark, behaviour_of, read_benchmark, written
+from neurogym_likeness.bits import REPORTS
+from neurogym_likeness.blind import ASKED
 
 FIRST_SEED = 101
 """Seed of the first trials; training starts at 0."""
@@ -34,6 +36,7 @@ def add_benchmark(
     hold_out: Sequence[str],
     differences: str,
     folder: Path,
+    hide_asked: bool = False,
 ) -> Benchmark:
     """Write a benchmark and its trials to a folder, and return it.
 
@@ -53,6 +56,8 @@ def add_benchmark(
         hold_out: names of animals whose trials go to another file.
         differences: between the tasks, in words.
         folder: where the files are written.
+        hide_asked: whether subjects may not read if an answer is asked for; of reports, they never
+            may.
 
     Raises:
         InvalidValueError: a name that exists, no column ``subject``, or fewer than two animals.
@@ -100,8 +105,9 @@ def add_benchmark(
         "kind": kind,
         "differences": differences,
         "task": {
-            "name": task_name, "behaviour": behaviour_of(task_name), "parameters": parameters,
-            "timing": timing,
+            "name": task_name, "behaviour": behaviour_of(task_name),
+            **({"hides": ASKED} if hide_asked or kind == REPORTS else {}),
+            "parameters": parameters, "timing": timing,
         },
         "trials": {
             "number": number, "seeds": list(range(FIRST_SEED, FIRST_SEED + n_seeds)),

@@ -14,6 +14,7 @@ from neurogym_records.options import (
     recipe_options,
 )
 
+from neurogym_core import NeurogymError
 from neurogym_core.tools import (
     Progress,
     how_to_install,
@@ -46,20 +47,32 @@ def command() -> None:
 def list_them(as_json: bool) -> None:
     """List the benchmarks of installed packages, and of the folder `benchmarks`.
 
-    --json prints an object with the keys schema (1), command, and benchmarks (name, version,
-    digest, title, kind, task, animals).
+    --json prints an object with the keys schema (1), command, benchmarks (name, version, digest,
+    title, kind, task, animals), and unusable (name -> why its file cannot be used).
     """
     from neurogym_likeness.benchmarks import benchmark, benchmark_names
 
-    with usage_errors():
-        known = [benchmark(name) for name in benchmark_names()]
+    known, unusable = [], {}
+    for name in benchmark_names():
+        try:
+            known.append(benchmark(name))
+        except NeurogymError as error:
+            unusable[name] = str(error)
     if as_json:
         rows = [_facts(one) for one in known]
+<<<<<<< HEAD
         print_json({"schema": SCHEMA, "command": "benchmark list", "benchmarks": rows})
+=======
+        print_report({
+            "schema": SCHEMA, "command": "benchmark list", "benchmarks": rows, "unusable": unusable,
+        })  # fmt: skip
+>>>>>>> h-like30
         return
+    for name, why in unusable.items():
+        click.echo(f"{name} cannot be used: {why}", err=True)
     for one in known:
         click.echo(f"  {one.name}, version {one.version}: {one.title} ({one.kind}; {one.task})")
-    if not known:
+    if not known and not unusable:
         click.echo(f"No benchmark is installed. Five are in a package: {how_to_install(DATA)}.")
 
 
@@ -82,7 +95,7 @@ def show(name: str, as_json: bool) -> None:
     """Show the task, the trials and the animals of a benchmark.
 
     --json prints an object with the keys schema (1), command, and those of `list` with parameters,
-    timing, trials, seeds, conditions, differences, and of_animals (the table of its file).
+    timing, trials, seeds, conditions, hides, differences, and of_animals (the table of its file).
     """
     from neurogym_likeness.benchmarks import benchmark
 
@@ -92,8 +105,8 @@ def show(name: str, as_json: bool) -> None:
     if as_json:
         more = {
             "parameters": one.parameters, "timing": one.timing, "trials": one.number,
-            "seeds": one.seeds, "conditions": one.conditions, "differences": one.differences,
-            "of_animals": one.animals,
+            "seeds": one.seeds, "conditions": one.conditions, "hides": one.hides,
+            "differences": one.differences, "of_animals": one.animals,
         }  # fmt: skip
         data = {"schema": SCHEMA, "command": "benchmark show", **_facts(one), **more}
         print_json(data)
@@ -106,7 +119,8 @@ def show(name: str, as_json: bool) -> None:
     for line in (
         f"{one}: {one.title}",
         f"Scored: {one.kind}",
-        f"Task: {one.task} with {settings}",
+        f"Task: {one.task} with {settings}"
+        + (f"; subjects may not read {' and '.join(one.hides)}" if one.hides else ""),
         f"Trials: {one.number:,} of each of {len(one.seeds)} seeds, {drawn}",
         f"Animals: {many}{groups}, {total:,} trials of"
         f" {one.animals.get('data', one.animals.get('file'))}",
@@ -124,8 +138,9 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
 
     Each animal is scored against the others; they should be near 1. The animals' pooled trials have
     to pass. The cheats are made from these trials: fixed times, guesses, one side and others of
-    that kind. Intervals have 95 %, over blocks of trials and animals. Exit code 1: a cheat passes,
-    or the animals do not.
+    that kind. One of them, the clock alone, looks at no observation, and answers by the moments at
+    which it is asked. Intervals have 95 %, over blocks of trials and animals. Exit code 1: a cheat
+    passes, or the animals do not.
 
     --json prints an object with the keys schema (1), command, benchmark, bound, reference, ceiling,
     animals (name -> score, low, high), controls (name -> score, low, high, choice, added, alike),
@@ -205,6 +220,11 @@ def _numbers(likeness: Likeness, seed: Any) -> dict[str, Any]:
               help="Strength of the task that is 1 of the animals'.")  # fmt: skip
 @click.option("--group", type=click.IntRange(min=2), metavar="N",
               help="Score groups of N animals that have few trials each.")  # fmt: skip
+@click.option(
+    "--hide-asked",
+    is_flag=True,
+    help="Do not tell subjects when an answer is asked for, as always with reports.",
+)
 @click.option("--hold-out", multiple=True, metavar="SUBJECT",
               help="Keep the trials of this animal for `ngym likeness --last-test`.")  # fmt: skip
 @click.option("--differences", default="", help="Differences from the animals' task, in words.")
@@ -229,6 +249,7 @@ def add(file: Path, **given: Any) -> None:
     among options that pay, with the columns choice and reward.
     """
     from neurogym_likeness.adding import add_benchmark
+    from neurogym_likeness.bits import LEAST_ANIMALS
 
     task = made_task(given["task"], given["parameters"], given["timing"])
     record = read_given(file, given["recipe"], given["columns"], given["scales"])
@@ -239,9 +260,16 @@ def add(file: Path, **given: Any) -> None:
             n_seeds=given["seeds"], conditions=dict(_pair(one) for one in given["impose"]),
             roles={key: given[key] for key in ("strength", "side", "right", "by") if given[key]},
             scale=given["unit"], group=given["group"], hold_out=given["hold_out"],
-            differences=given["differences"], folder=given["out"],
+            differences=given["differences"], folder=given["out"], hide_asked=given["hide_asked"],
         )  # fmt: skip
+        many = len(made.population())
     click.echo(f"{made} is in {made.path}. Check it: ngym benchmark check {made.path}")
+    if many < LEAST_ANIMALS:
+        what = "groups" if given["group"] else "animals"
+        print_paragraph(
+            f"WARNING: {many} {what} allow numbers and no verdict, which needs {LEAST_ANIMALS}."
+            + (" `ngym benchmark check` needs three." if many < 3 else "")
+        )
 
 
 def _pair(text: str) -> tuple[str, str]:

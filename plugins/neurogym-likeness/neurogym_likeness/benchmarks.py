@@ -49,7 +49,7 @@ from neurogym_likeness.bits import (
     Likeness,
     likeness_in_bits,
 )
-from neurogym_likeness.blind import BlindPlayer
+from neurogym_likeness.blind import SHOWN, BlindPlayer
 
 GROUP = "neurogym.benchmarks"
 FOLDER = Path("benchmarks")
@@ -57,7 +57,7 @@ FOLDER = Path("benchmarks")
 PACKAGES = ("neurogym_data",)
 """Packages whose data sets a benchmark may name."""
 TABLES = {
-    "task": {"name", "behaviour", "parameters", "timing"},
+    "task": {"name", "behaviour", "hides", "parameters", "timing"},
     "trials": {"number", "seeds", "conditions"},
     "animals": {
         "package", "data", "file", "version", "sha256", "held_out_sha256", "subjects", "where",
@@ -83,6 +83,7 @@ class Benchmark:
         task: id of the task.
         behaviour: digest of the task's behaviour, as its package stores it; "": unknown.
         parameters, timing: all settings of the task.
+        hides: attributes of the env that subjects may not read, of `blind.SHOWN`.
         number: trials of a seed.
         seeds: seeds of the trials; each is a subject.
         conditions: condition of the task -> how it follows from the animals' trials; without one,
@@ -110,6 +111,7 @@ class Benchmark:
     signatures: tuple[str, ...]
     digest: str
     path: Path
+    hides: tuple[str, ...] = ()
     _read: dict[bool, TrialRecord] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -171,7 +173,7 @@ class Benchmark:
         if drawn:
             trials = int(np.random.SeedSequence([seed, drawn]).generate_state(1, np.uint64)[0] >> 1)
         task, imposed = self.make_task(), self.imposed(trials)
-        with BlindPlayer(subject, seed=seed) as player:
+        with BlindPlayer(subject, seed=seed, hides=self.hides) as player:
             record = run(
                 task, player, self.number, seed=trials, conditions=imposed or None,
                 num_envs=1 if self.kind == REWARDS else None,
@@ -416,6 +418,9 @@ def read_benchmark(path: Path) -> Benchmark:
                 raise unknown("key", name, sorted(known), of=f"[{table}] of {path}")
     if said["kind"] not in KINDS:
         raise unknown("kind", said["kind"], KINDS, of=str(path))
+    for name in said["task"].get("hides", ()):
+        if name not in SHOWN:
+            raise unknown("attribute", name, SHOWN, of=f"the env, which {path} hides")
     found = digest_of(said)
     if found != said["digest"]:
         raise InvalidValueError(
@@ -436,7 +441,7 @@ def read_benchmark(path: Path) -> Benchmark:
         number=trials["number"], seeds=tuple(trials["seeds"]),
         conditions=trials.get("conditions", {}), animals=animals,
         differences=said.get("differences", ""), signatures=tuple(said.get("signatures", ())),
-        digest=said["digest"], path=path,
+        digest=said["digest"], path=path, hides=tuple(task.get("hides", ())),
     )  # fmt: skip
 
 

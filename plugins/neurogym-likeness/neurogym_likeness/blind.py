@@ -2,16 +2,17 @@
 
 A score of likeness must not be had by reading the conditions or the answer of a trial. The subject
 therefore lives in another process than the task. It gets observations, rewards, the number of the
-trial, and whether an answer is asked for; the seed of the trials, the conditions, the targets, the
-tables and the task object never reach its process, and nothing that it sends is executed here: its
-replies are numbers and texts. The process is no sandbox: it has the permissions of its user.
+trial, and whether an answer is asked for, unless that is hidden; the seed of the trials, the
+conditions, the targets, the tables and the task object never reach its process, and nothing that it
+sends is executed here: its replies are numbers and texts. The process is no sandbox: it has the
+permissions of its user.
 """
 
 from __future__ import annotations
 
 import json
 import multiprocessing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import SimpleNamespace, TracebackType
@@ -28,6 +29,9 @@ START = multiprocessing.get_context("spawn")
 """A forked process would have the parent's memory."""
 SHOWN = ("trial_number", "last_reward", "is_asked", "can_wait")
 """Attributes of the env that a subject may read, (num_envs,) each."""
+ASKED = ("is_asked", "can_wait")
+"""Those that say when an answer is asked for. They are hidden where that moment follows from the
+number that is to be reported, as that of Set does from the interval."""
 MOST = 1 << 30
 """Bytes of a reply."""
 TASK = ("name", "dt", "channels", "actions", "trials_per_session", "evidence_periods")
@@ -46,17 +50,32 @@ class Seen:
     num_envs: int
     task: Any
 
-    def show(self, values: Sequence[np.ndarray]) -> None:
-        """Take the values of `SHOWN` for the current step."""
-        for name, value in zip(SHOWN, values, strict=True):
-            setattr(self, name, value)
+    def show(self, values: Mapping[str, np.ndarray]) -> None:
+        """Take the values of the attributes of the env that it may read, for the current step."""
+        vars(self).update(values)
 
     def __getattr__(self, name: str) -> Any:
+        known = ", ".join(vars(self))
+        hidden = ""
+        if name in ASKED:
+            hidden = (
+                " Here the answer follows from the moment of the question, which has to be found in"
+                " the observations."
+            )
         raise NotSupportedError(
             f"The subject asked the env for {name!r}. Expected one that is scored to see"
-            " observations and rewards, and of the env num_envs, task,"
-            f" {', '.join(SHOWN)}. Let it use these alone."
+            f" observations and rewards, and of the env {known}.{hidden} Let it use these alone."
         )
+
+
+def seen_task(task: Any) -> SimpleNamespace:
+    """Return the attributes of a task that a subject may read: those of `TASK` that it has."""
+    return SimpleNamespace(**{name: getattr(task, name) for name in TASK if hasattr(task, name)})
+
+
+def seen_values(env: TaskVectorEnv, names: Sequence[str] = SHOWN) -> dict[str, np.ndarray]:
+    """Return the current values of attributes of an env that a subject may read, copied."""
+    return {name: np.array(getattr(env, name)) for name in names}
 
 
 class BlindPlayer:
@@ -66,6 +85,7 @@ class BlindPlayer:
         subject: its name, perhaps with settings, (name, {settings}), or a callable that can be
             pickled.
         seed: seed of a subject that is given by name. It says nothing about the trials.
+        hides: names of `SHOWN` that the subject may not read.
 
     Raises:
         NeurogymError: as `player_of`.
@@ -81,8 +101,9 @@ class BlindPlayer:
         20
     """
 
-    def __init__(self, subject: Any, seed: int = 0) -> None:
+    def __init__(self, subject: Any, seed: int = 0, hides: Sequence[str] = ()) -> None:
         self._subject, (self._pipe, theirs) = subject, START.Pipe()
+        self._shown = [name for name in SHOWN if name not in hides]
         given = (theirs, subject, seed, trusted())
         self._process = START.Process(target=_live, args=given, daemon=True)
         self._process.start()
@@ -102,12 +123,12 @@ class BlindPlayer:
 
     def begin(self, env: TaskVectorEnv) -> None:
         """Describe the task to the subject."""
-        task = {name: getattr(env.task, name) for name in TASK if hasattr(env.task, name)}
-        self._ask("begin", (env.num_envs, task, _shown(env)))
+        shown = seen_values(env, self._shown)
+        self._ask("begin", (env.num_envs, seen_task(env.task), shown))
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         """Return the actions of the subject, (num_envs,) or (num_envs, k)."""
-        return np.asarray(self._ask("step", (observations, _shown(env))))
+        return np.asarray(self._ask("step", (observations, seen_values(env, self._shown))))
 
     def _ask(self, what: str, value: Any) -> Any:
         try:
@@ -211,10 +232,6 @@ def _send_actions(pipe: Connection, actions: Any) -> None:
     pipe.send_bytes(np.ascontiguousarray(values).tobytes())
 
 
-def _shown(env: TaskVectorEnv) -> list[np.ndarray]:
-    return [np.array(getattr(env, name)) for name in SHOWN]
-
-
 def _live(pipe: Connection, subject: Any, seed: int, trust: bool) -> None:
     """The life of the subject's process."""
     try:
@@ -233,7 +250,7 @@ def _live(pipe: Connection, subject: Any, seed: int, trust: bool) -> None:
             what, value = pipe.recv()
             if what == "begin":
                 num_envs, task, shown = value
-                seen = Seen(num_envs, SimpleNamespace(**task))
+                seen = Seen(num_envs, task)
                 seen.show(shown)
                 if hasattr(player, "begin"):
                     player.begin(seen)

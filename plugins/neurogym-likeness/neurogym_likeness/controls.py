@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
+from neurogym_behaviour.behaviour import Behaviour, Roles, with_declared
 
+from neurogym_core import Subject, TaskVectorEnv, run
 from neurogym_likeness.benchmarks import Benchmark, pooled
 from neurogym_likeness.bits import (
     CHOICES,
@@ -145,6 +147,109 @@ def _blind_to_rewards(one: Answers, rng: np.random.Generator) -> Answers:
     return _chosen(one, liked.astype(float), rng)
 
 
+# ---- the clock alone ----
+
+CLOCK = "the clock alone"
+"""Name of a cheat that reads when an answer is asked for, and looks at no observation."""
+ALIKE = 20
+"""Trials with the most similar clock, from which the cheat takes a condition."""
+
+
+class _Watch(Subject):
+    """Rests, or chooses at random, and notes when answers are asked for in each trial.
+
+    Args:
+        hides: attributes of the env that it may not read.
+    """
+
+    carries_state = False
+
+    def __init__(self, hides: tuple[str, ...]) -> None:
+        super().__init__(0)
+        self.hides = hides
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        n = env.num_envs
+        self._step, self._now = np.zeros(n, int), np.full((n, 3), -1)
+        self._trial = env.trial_number.copy()
+        self.noted: list[list[np.ndarray]] = [[] for _ in range(n)]
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        fresh = np.flatnonzero(env.trial_number != self._trial)
+        for one in fresh:
+            self.noted[one].append(self._now[one].copy())
+        self._step[fresh], self._now[fresh] = 0, -1
+        self._trial = env.trial_number.copy()
+        for column, (name, first) in enumerate(
+            (("is_asked", True), ("is_asked", False), ("can_wait", False))
+        ):
+            if name not in self.hides:
+                known = getattr(env, name) & ~(first & (self._now[:, column] >= 0))
+                self._now[known, column] = self._step[known]
+        self._step += 1
+        actions = env.task.actions
+        if actions.continuous:
+            still = actions.from_task_units(actions.rest_value)
+            return np.broadcast_to(still, (env.num_envs, actions.size))
+        if actions.rest is None:
+            return self.rng.integers(0, actions.size, env.num_envs)
+        return np.full(env.num_envs, actions.rest)
+
+
+def _clocks(benchmark: Benchmark) -> tuple[Answers, np.ndarray]:
+    """Return trials of the task, and the steps at which answers are asked for in each, (n, 3)."""
+    task, seed, watch = benchmark.make_task(), 0, _Watch(benchmark.hides)
+    conditions = benchmark.imposed(seed) or None
+    record = run(task, watch, benchmark.number, seed=seed, conditions=conditions)
+    clock = np.full((len(record), 3), -1)
+    for env, noted in enumerate(watch.noted):
+        rows = np.flatnonzero(record["env"] == env)
+        known = min(len(rows), len(noted))  # the last trial ends as the run does
+        clock[rows[:known]] = noted[:known]
+        clock[rows[known:]] = -2
+    kept = clock[:, 0] != -2
+    roles = Roles.of_task(task, by=benchmark.animals.get("by"))
+    answers = benchmark.answers(Behaviour(with_declared(record, task), roles))
+    return answers[kept], clock[kept]
+
+
+def clock_alone(benchmark: Benchmark, one: Answers, rng: np.random.Generator) -> Answers:
+    """Return the answers of a cheat that knows the animals, and of each trial the clock alone.
+
+    It takes the condition of another trial whose clock is the most similar, and answers as an
+    animal did in that condition. So it knows of each trial the moments of the question, and no
+    observation.
+
+    Args:
+        benchmark: says what its subjects may read.
+        one: trials of animals, all of them answered.
+        rng: draws the answers.
+    """
+    played, clock = _clocks(benchmark)
+    like = _drawn(_distances(one, played), rng)
+    far = np.abs(clock[like][:, None] - clock[None]).sum(axis=2).astype(float)
+    far[np.arange(len(one)), like] = np.inf
+    far += 0.5 * rng.random(far.shape)
+    near = np.argpartition(far, min(ALIKE, far.shape[1] - 1) - 1, axis=1)[:, :ALIKE]
+    taken = near[np.arange(len(one)), rng.integers(0, near.shape[1], len(one))]
+    rows = _drawn(_distances(played, one)[taken], rng)
+    return replace(one, choice=one.choice[rows], time=one.time[rows])
+
+
+def _distances(some: Answers, others: Answers) -> np.ndarray:
+    """Return how much the conditions of trials differ, (some, others)."""
+    far = np.abs(some.signed[:, None] - others.signed[None])
+    if some.context is not None and others.context is not None:
+        far = np.where(some.context[:, None] == others.context[None], far, np.inf)
+    return far
+
+
+def _drawn(distances: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return one of the nearest columns of each row, (rows,)."""
+    least = distances.min(axis=1, keepdims=True)
+    return np.argmax((distances == least) * (1 + rng.random(distances.shape)), axis=1)
+
+
 CHEATS: Mapping[str, Mapping[str, Cheat]] = {
     TIMES: {
         "fixed times": _fixed,
@@ -193,7 +298,8 @@ def controls(benchmark: Benchmark, seed: int = 0) -> dict[str, Answers]:
     cheats = CHEATS[benchmark.kind]
     if one.before is None:
         cheats = {name: how for name, how in cheats.items() if how not in HISTORICAL}
-    return {HONEST: one, **{name: how(one, rng) for name, how in cheats.items()}}
+    found = {HONEST: one, **{name: how(one, rng) for name, how in cheats.items()}}
+    return {**found, CLOCK: clock_alone(benchmark, one, rng)}
 
 
 HISTORICAL = (_stays_and_shifts, _opposite_history)

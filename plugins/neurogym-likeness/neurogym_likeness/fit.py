@@ -94,9 +94,11 @@ def command(record: Path, names: tuple[str, ...], out: Path, **given: Any) -> No
     again.
 
     --json prints an object with the keys schema (1), command, fits (subject, model, n,
-    log_likelihood, aic, bic, predicted, agreed, parameters: name -> value, error), recovery (rows:
-    subject, model, parameter, value, mean, sd), best (subject -> model), predictive (rows: subject,
-    model, number, data, simulated, low, high), report and figures. Missing numbers are null.
+    log_likelihood, aic, bic, predicted, agreed, undetermined: name -> why, parameters: name ->
+    value, error), recovery (rows: subject, model, parameter, value, mean, sd), best (subject ->
+    model), predictive (rows: subject, model, number, data, simulated, low, high), report and
+    figures. Missing numbers are null. Parameters that the trials do not determine, because they
+    are at a bound or the likelihood is flat, are named.
     """
     import numpy as np
     from neurogym_behaviour.behaviour import Behaviour, CannotTellError, Roles
@@ -211,6 +213,7 @@ def _numbers(one: Fit) -> dict[str, Any]:
         "subject": one.subject, "model": one.model.name, "n": one.n,
         "log_likelihood": one.log_likelihood, "aic": one.aic, "bic": one.bic,
         "predicted": one.predicted, "agreed": one.agreed,
+        "undetermined": dict(one.undetermined),
         "parameters": {
             name: {"value": value, "error": one.errors[name]} for name, value in one.values.items()
         },
@@ -224,12 +227,17 @@ def _findings(fits: Sequence[Fit], recovery: Sequence[dict[str, Any]]) -> list[A
     from neurogym_behaviour.population import population
 
     table = pd.DataFrame([
-        {key: value for key, value in _numbers(one).items() if key != "parameters"} for one in fits
+        {
+            key: ", ".join(value) if key == "undetermined" else value
+            for key, value in _numbers(one).items() if key != "parameters"
+        }
+        for one in fits
     ])  # fmt: skip
     parameters = pd.DataFrame([
         {
             "subject": one.subject, "model": one.model.name, "parameter": name, "value": value,
             "standard error": one.errors[name], "unit": one.model.parameters[name].unit,
+            "not determined": one.undetermined.get(name, ""),
         }
         for one in fits for name, value in one.values.items()
     ])  # fmt: skip
@@ -243,14 +251,23 @@ def _findings(fits: Sequence[Fit], recovery: Sequence[dict[str, Any]]) -> list[A
             if len(each) == 1:
                 error = each[0].errors[parameter]
                 shown = f" ± {error:.2g}" if error == error else " (no standard error)"
+                if parameter in each[0].undetermined:
+                    shown = " (not determined)"
                 said.append(f"{parameter} {values[0]:.3g}{shown}{unit}")
             else:
-                mean = population(values)
+                mean = population(values, (about.low, about.high))
                 said.append(f"{parameter} {mean.mean:.3g} [{mean.low:.3g}, {mean.high:.3g}]{unit}")
         many = f"mean of {len(each)} subjects" if len(each) > 1 else each[0].subject
         bits = sum(one.predicted for one in each) / len(each)
         more = f"; {bits:.3f} bits per trial in parts that were left out" if bits == bits else ""
         notes.append(f"{name}, {many}: {', '.join(said)}{more}.")
+        for parameter in each[0].model.parameters:
+            why = [one.undetermined[parameter] for one in each if parameter in one.undetermined]
+            if why:
+                whose = f" of {len(why)} of {len(each)} subjects" if len(each) > 1 else ""
+                notes.append(
+                    f"WARNING: {name}: the trials do not determine {parameter}{whose}: {why[0]}."
+                )
         if any(one.agreed < 2 for one in each):
             notes.append(f"{name}: a single start found the best fit of a subject; add --starts.")
     found = [

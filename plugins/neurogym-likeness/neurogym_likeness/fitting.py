@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from neurogym_behaviour.behaviour import Behaviour, CannotTellError
@@ -15,6 +15,9 @@ STARTS = 6
 """Number of points from which a fit begins."""
 FOLDS = 5
 """Number of parts of the trials, in their order, that are predicted from the others."""
+FLAT, AT = 0.5, 1e-3
+"""Loss of log likelihood below which all values of a parameter fit, and the distance from a bound,
+in ranges of starts, below which an estimate is at it."""
 SMALLEST = 20
 """Smallest number of trials of a fit."""
 
@@ -34,6 +37,8 @@ class Fit:
         aic, bic: information criteria of Akaike and Schwarz; smaller is better.
         predicted: bits per trial of the trials of each fold under the fit to the other folds.
         agreed: number of starts whose likelihood was within 0.1 of the best.
+        undetermined: parameter -> why the trials do not determine it: its estimate is at a bound,
+            the likelihood is flat, or its standard error exceeds the range of its starts.
     """
 
     subject: str
@@ -46,6 +51,7 @@ class Fit:
     bic: float
     predicted: float
     agreed: int
+    undetermined: Mapping[str, str] = field(default_factory=dict)
 
 
 def fit_model(
@@ -85,12 +91,44 @@ def fit_model(
     loss, point = min(found, key=lambda one: one[0])
     k = len(chosen.parameters)
     predicted = _predicted(chosen, behaviour, used, point, folds) if folds else float("nan")
-    errors = _named(chosen, _errors(chosen, behaviour, used, point))
+    errors = _errors(chosen, behaviour, used, point)
+    unsure = _undetermined(chosen, _loss(chosen, behaviour, used), point, errors)
     return Fit(
-        subject, chosen, _named(chosen, point), errors,
+        subject, chosen, _named(chosen, point), _named(chosen, errors),
         -loss, n, 2 * k + 2 * loss, k * float(np.log(n)) + 2 * loss, predicted,
-        sum(one[0] < loss + 0.1 for one in found),
+        sum(one[0] < loss + 0.1 for one in found), unsure,
     )  # fmt: skip
+
+
+def _undetermined(
+    chosen: Model,
+    loss: Callable[[np.ndarray], float],
+    point: np.ndarray,
+    errors: np.ndarray,
+) -> dict[str, str]:
+    """Return parameter -> why its estimate has no meaning.
+
+    A lapse rate at its lower bound is an estimate: no lapses.
+    """
+    found, least = {}, loss(point)
+    for k, (name, one) in enumerate(chosen.parameters.items()):
+        width = one.last - one.first
+        ends = []
+        for value in (one.first, one.last):
+            moved = point.copy()
+            moved[k] = value
+            ends.append(loss(moved) - least)
+        if max(ends) < FLAT:
+            found[name] = f"any value from {one.first:g} to {one.last:g} fits as well"
+        elif point[k] >= one.high - AT * width or (
+            point[k] <= one.low + AT * width and name != "lapse"
+        ):
+            found[name] = f"at its bound of {one.high if point[k] > one.first else one.low:g}"
+        elif np.isfinite(errors[k]) and errors[k] > width:
+            found[name] = f"a standard error of {errors[k]:.2g}"
+        elif not np.isfinite(errors[k]) and name != "lapse":
+            found[name] = "the likelihood is flat near the estimate"
+    return found
 
 
 def usable(chosen: Model, behaviour: Behaviour) -> np.ndarray:

@@ -577,6 +577,8 @@ def evidence_channel(task: Any, channel: str, subject: str) -> slice:
 def _noisiest(task: Any) -> str:
     """Return the channel with the most noise in a few trials, or else the largest one."""
     channels = dict(task.channels)
+    if not hasattr(task, "sample"):  # a subject that is scored sees no trials of the task
+        return max(channels, key=lambda name: channels[name].stop - channels[name].start)
     try:
         noise = task.sample(20, seed=0).noise.max(axis=(0, 1), initial=0.0)
     except NeurogymError:  # trials of some tasks cannot be sampled alone

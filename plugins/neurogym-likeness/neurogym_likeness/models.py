@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from neurogym_behaviour.behaviour import Behaviour, CannotTellError, slots_of
+from neurogym_records.reading import contradictions
 from scipy.special import ndtr
 
 from neurogym_core import TrialRecord
@@ -19,6 +20,8 @@ from neurogym_core.tools import unknown
 
 LEAST = 1e-12
 """Smallest likelihood of an answer that a model excludes."""
+CONTRARY = 0.01
+"""Largest share of trials in which choice and outcome may contradict each other."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,26 @@ class Model:
     parameters: Mapping[str, Parameter]
     log_likelihood: Callable[[Behaviour, Mapping[str, float]], np.ndarray]
     simulate: Callable[[Behaviour, Mapping[str, float], np.random.Generator], Behaviour]
+
+
+def check_agreement(choices: np.ndarray, right: np.ndarray, outcome: np.ndarray) -> None:
+    """Raise an error if choices and outcomes contradict each other.
+
+    Args:
+        choices: (n,) int; -1: no answer.
+        right: the right choice of each trial, (n,) int.
+        outcome: of each trial, (n,) text.
+
+    Raises:
+        CannotTellError: they do, in more than `CONTRARY` of the answered trials.
+    """
+    told = (choices >= 0) & np.isin(outcome, ("correct", "error"))
+    against = int((told & ((outcome == "correct") != (choices == right))).sum())
+    if against > CONTRARY * told.sum():
+        raise CannotTellError(
+            f"in {against:,} of {int(told.sum()):,} trials 'choice' is wrong where 'outcome' is"
+            " correct, or the other way"
+        )
 
 
 def _answered_as(
@@ -460,6 +483,8 @@ def model(name: str, behaviour: Behaviour) -> Model:
         return Model(name, title, {**_REWARDED, **more}, likelihood, simulate)
     size = float(np.abs(behaviour.signed).max()) or 1.0
     unit = behaviour.strength
+    if against := contradictions(behaviour.record, behaviour.side):
+        raise CannotTellError(against[0].removeprefix("WARNING: ").rstrip("."))
     if name == "integrator":
         return Model(
             name, "Sum of noisy evidence with a bias and lapses: a cumulative normal function",

@@ -11,14 +11,16 @@ from neurogym_behaviour.behaviour import Behaviour, CannotTellError
 from neurogym_core import InvalidValueError, NotSupportedError, Task, TrialRecord, make_vec, run
 from neurogym_core.players import TaskView
 from neurogym_core.tools import Progress
-from neurogym_likeness.models import LEAST, Model, Parameter
+from neurogym_likeness.blind import Seen, seen_task, seen_values
+from neurogym_likeness.models import LEAST, Model, Parameter, check_agreement
 
 PLAYS = 1000
 """Plays of each kind of trials: those with the same conditions, durations and time."""
 REPEATS = 100
 """Largest number of noises with which each trial is played."""
-CONTRARY = 0.01
-"""Largest share of trials in which choice and outcome may contradict each other."""
+SAMPLED, FACTOR = 500, 8.0
+"""Trials of the task whose conditions are compared with those of a record, and the largest factor
+between them in one unit."""
 
 
 def choice_probabilities(
@@ -65,6 +67,7 @@ def choice_probabilities(
             f"The record has no column {', '.join(missing)}. Expected all conditions of"
             f" {task.name}. Name the columns that have them (--map NAME=COLUMN)."
         )
+    _check_units(task, record, names)
     names += [name for name in record if name.startswith("duration.")]
     conditions = {name: record[name] for name in names}
     times = np.full(len(record), np.nan)
@@ -82,6 +85,22 @@ def choice_probabilities(
             np.add.at(counts, (kinds[rows], chosen[rows]), 1)
     counts += 0.5
     return (counts / counts.sum(axis=1, keepdims=True))[kinds], right
+
+
+def _check_units(task: Task, record: TrialRecord, names: list[str]) -> None:
+    """Raise an error if a condition of the record is in another unit than that of the task."""
+    drawn = task.sample(SAMPLED, seed=0).conditions
+    for name in names:
+        ours, theirs = (np.asarray(one[name]) for one in (drawn, record))
+        if ours.dtype.kind not in "iuf" or theirs.dtype.kind not in "iuf":
+            continue
+        most, given = (float(np.nanmax(np.abs(one), initial=0.0)) for one in (ours, theirs))
+        if most and given and not 1 / FACTOR < given / most < FACTOR:
+            raise InvalidValueError(
+                f"The condition {name!r} of the record is up to {given:g}, and that of {task.name}"
+                f" up to {most:g}. Expected the same unit. Convert it, as in --map"
+                f" {name}='{most / given:.3g} * {name}'."
+            )
 
 
 def _kinds(columns: list[np.ndarray]) -> np.ndarray:
@@ -165,14 +184,8 @@ def network_model(
         raise CannotTellError("a network has a likelihood in tasks of one choice")
     p, right = choice_probabilities(subject, task, behaviour.record, seed=seed)
 
-    choices, outcome = choices_of(task, behaviour.record), behaviour.record["outcome"]
-    told = (choices >= 0) & np.isin(outcome, ("correct", "error"))
-    against = int((told & ((outcome == "correct") != (choices == right))).sum())
-    if against > CONTRARY * told.sum():
-        raise CannotTellError(
-            f"in {against:,} of {int(told.sum()):,} trials 'choice' is wrong where 'outcome' is"
-            " correct, or the other way"
-        )
+    choices = choices_of(task, behaviour.record)
+    check_agreement(choices, right, behaviour.record["outcome"])
 
     def mixed(given: Mapping[str, float]) -> np.ndarray:
         return (1 - given["lapse"]) * p + given["lapse"] / p.shape[1]
@@ -203,12 +216,15 @@ def _played(
     n = len(times)
     env = make_vec(task, num_envs=n)
     observations, _ = env.reset(seed=seed, options={"conditions": conditions})
+    seen = Seen(n, seen_task(task))  # a subject that reads the target would have its likelihood
+    seen.show(seen_values(env))
     if hasattr(subject, "begin"):
-        subject.begin(env)
+        subject.begin(seen)
     spent, answered = np.zeros(n), np.zeros(n, bool)
     chosen, right = np.full(n, -1), np.full(n, -1)
     while not (done := env.trial_number > 0).all():
-        actions = subject(env, observations)
+        seen.show(seen_values(env))
+        actions = np.asarray(subject(seen, observations))
         asked = env.is_asked & ~done & ~answered
         spent[asked] += task.dt
         now = asked & ((spent >= times) | ~env.can_wait)

@@ -20,11 +20,25 @@ from neurogym_likeness.benchmarks import (
     read_benchmark,
     written,
 )
-from neurogym_likeness.bits import TIMES, Answers, animals_held_out, likeness_in_bits
-from neurogym_likeness.controls import CHEATS, HONEST, controls, failures, score_controls
+from neurogym_likeness.bits import (
+    TIMES,
+    Answers,
+    animals_held_out,
+    likeness_in_bits,
+    likeness_of_each,
+)
+from neurogym_likeness.controls import (
+    CHEATS,
+    CLOCK,
+    HONEST,
+    clock_alone,
+    controls,
+    failures,
+    score_controls,
+)
 from simulated_animals import population
 
-from neurogym_core import InvalidValueError, NotSupportedError, UnknownNameError
+from neurogym_core import InvalidValueError, NotSupportedError, Subject, UnknownNameError
 
 NAMES = (
     "clicks-rats",
@@ -91,6 +105,48 @@ def test_a_control_with_the_wrong_verdict_is_a_failure(name, scores):
     cheat = next(one for one in found if one != HONEST)
     swapped = {**found, HONEST: found[cheat], cheat: found[HONEST]}
     assert len(failures(swapped)) >= 2
+
+
+@every
+def test_the_clock_alone_scores_like_a_guesser(name, scores):
+    """A subject that reads when an answer is asked for, and looks at nothing, knows little."""
+    found = scores(name)[CLOCK]
+    assert found.score < min(0.2, 0.5 * found.bound)
+
+
+def test_a_benchmark_whose_clock_has_the_answer_is_found_out():
+    """Ready and Set are seen; a subject that reads Set from `is_asked` need not look: 0.94."""
+    told = replace(benchmark("durations-people"), hides=())
+    one = controls(told)[HONEST]
+    cheat = clock_alone(told, one, np.random.default_rng(0))
+    found = likeness_of_each({HONEST: one, CLOCK: cheat}, told.population(), kind=told.kind)
+    assert found[CLOCK].score > 0.7
+    assert any(sentence.startswith("the clock alone passes") for sentence in failures(found))
+
+
+class Times(Subject):
+    """Answers as long after the question as that came after the trial's onset; never looks."""
+
+    carries_state = False
+
+    def begin(self, env):
+        self.since, self.trial = np.zeros((2, env.num_envs), int), env.trial_number.copy()
+
+    def __call__(self, env, observations):
+        fresh = env.trial_number != self.trial
+        self.trial = env.trial_number.copy()
+        self.since[:, fresh] = 0
+        self.since[np.where(env.is_asked, 1, 0), np.arange(env.num_envs)] += 1
+        go = env.is_asked & (self.since[1] >= self.since[0] - 25)
+        return np.where(go[:, None], 1.0, -1.0)
+
+
+def test_a_subject_that_is_to_report_a_duration_is_not_told_when_it_has_passed():
+    few = replace(benchmark("durations-people"), number=60)
+    with pytest.raises(NotSupportedError, match="found in"):
+        few.play(Times(), 101)
+    told = replace(few, hides=()).play(Times(), 101).record
+    assert np.corrcoef(told["reaction_time"], told["wanted"])[0, 1] > 0.6
 
 
 @pytest.mark.parametrize("name", ["durations-people", "heading-people"])
@@ -201,6 +257,10 @@ def test_the_behaviour_of_the_task_is_known(name):
         ({"colour": 1}, "Unknown key 'colour'"),
         ({"task": {"name": "RoitmanShadlen-v0", "speed": 2}}, "Unknown key 'speed'"),
         ({"animals": {}}, "Expected either file, or"),
+        (
+            {"task": {"name": "RoitmanShadlen-v0", "hides": ["target"]}},
+            "Unknown attribute 'target'",
+        ),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_reason(change, message, tmp_path):
@@ -268,7 +328,7 @@ def test_a_file_of_a_laboratory_becomes_a_benchmark(added, ngym):
         "failures",
     ]  # fmt: skip
     assert len(data["animals"]) == 5
-    assert {*CHEATS[TIMES], HONEST} == set(data["controls"])
+    assert {*CHEATS[TIMES], HONEST, CLOCK} == set(data["controls"])
     honest = "diffusion:bound=50,non_decision=330"
     code, said = ngym("likeness", honest, "--benchmark", "six", "--out", "out", "--json")
     assert code == 0, said
@@ -328,6 +388,7 @@ def test_a_benchmark_whose_animals_allow_no_verdict_says_so(animals_file, ngym):
     words = ("--name", "few", "--task", "RoitmanShadlen-v0", "--map", "subject=monkey")
     code, said = ngym("benchmark", "add", "few.csv", *words)
     assert code == 0, said
+    assert "WARNING: 2 animals allow numbers and no verdict, which needs 5" in said
     code, said = ngym("benchmark", "check", "few")
     assert code != 0
     assert "needs three" in said  # to score each beside others
@@ -436,3 +497,27 @@ def test_a_run_whose_agent_reads_the_target_cannot_be_scored(toys, ngym):
     code, said = ngym("likeness", "toy", "--benchmark", "heading-people")
     assert code != 0
     assert "asked the env for 'target'" in said
+
+
+def test_a_file_that_cannot_be_used_hides_no_other_benchmark(ngym):
+    Path("benchmarks").mkdir()
+    Path("benchmarks/bad.toml").write_text("version = 1\n", "utf-8")
+    code, said = ngym("benchmark", "list")
+    assert code == 0, said
+    assert "bad cannot be used: benchmarks/bad.toml lacks" in said
+    assert all(name in said for name in NAMES)
+    data = json.loads(ngym("benchmark", "list", "--json")[1])
+    assert list(data["unusable"]) == ["bad"]
+
+
+@pytest.mark.slow
+def test_an_observer_without_evidence_in_its_channel_is_told_of_others(animals_file, ngym):
+    """It asked the task, which a scored subject does not see, for trials: AttributeError."""
+    words = ("--map", "subject=monkey", "--map", "contrast=coherence", "--map", "side=direction")
+    code, said = ngym("benchmark", "add", animals_file, "--name", "mice", "--task", "IBL-v0",
+                      "--kind", "choices", "-n", 50, *words)  # fmt: skip
+    assert code == 0, said
+    code, said = ngym("likeness", "integrator", "--benchmark", "mice")
+    assert code != 0
+    assert "AttributeError" not in said
+    assert "Name one of them: integrator:channel=" in said

@@ -79,6 +79,11 @@ def command(
             f"{flags} was given with --to {kind}. Expected it with --to nwb alone. Leave it out."
         )
     target = out or Path("dataset" if kind == "bids" else f"trials.{kind}")
+    if is_trials(what) and target.resolve() == Path(what).resolve():
+        raise click.UsageError(
+            f"The trials of {what!r} were to be written over it. Expected another file. Name one:"
+            " --out OTHER."
+        )
     if is_trials(what):
         record = read_given(Path(what), recipe, columns, scales)
         with usage_errors():

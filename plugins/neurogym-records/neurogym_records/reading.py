@@ -25,6 +25,22 @@ PERCENT = 100.0
 unit."""
 SECONDS = 20.0
 """Reaction times whose median is shorter, in ms, are taken for seconds."""
+MICROSECONDS, HUNDREDTHS = 2e5, 100.0
+"""Reaction times whose median is longer, in ms, are taken for microseconds; if that of all subjects
+is shorter than the second number, they may be hundredths of a second."""
+MIXED, FACTOR = 0.05, (300.0, 3000.0)
+"""Least share of a subject's times that are in s where the others are in ms, and the factor between
+the two medians."""
+TENFOLD = 6.0
+"""Medians of two subjects, or sessions of one, that differ by more may be in other units."""
+CONTRARY, UNRELATED = 0.01, 0.3
+"""Largest share of answers in which choice, correct side and outcome may contradict each other, and
+that above which columns with other values are not about the same."""
+RIGHTS, WRONGS = (
+    ("correct", "hit", "right", "true", "1"),
+    ("error", "incorrect", "wrong", "false", "0"),
+)
+"""Words for outcomes in files of laboratories, in any case."""
 NOTES = "notes"
 """Key of `meta`: sentences on rows that were left out, and on the encoding of the file."""
 SOURCES = "sources"
@@ -97,20 +113,23 @@ def read_record(
             f"{source} has no column 'outcome' or 'correct', but {', '.join(list(table)[:12])}."
             " Expected one of them. Name it: --map correct=THEIRS, or give a --recipe."
         )
+    if "outcome" in columns:
+        _check_outcomes(columns["outcome"], source)
     if "subject" in columns:
         _check_subjects(columns["subject"], source)
     if "steps" not in columns:
         columns = _checked(columns, source, notes)
-    facts = {NOTES: tuple(notes), SOURCES: sources}
-    meta = {**meta, **{k: v for k, v in facts.items() if v}}
     # Of another's table, rows may have been left out, and numbers of trials renamed.
     events = events_of(path, columns) if recipe is None else None
-    record = TrialRecord(columns, meta=meta, events=events)
+    record = TrialRecord(columns, events=events)
     _check_copies(record, source)
     if "steps" not in record:
-        _check_times(record, source)
+        notes += _check_times(record, source)
         _check_strengths(record, source)
-    return record
+        notes += contradictions(record)
+    facts = {NOTES: tuple(notes), SOURCES: sources}
+    meta = {**meta, **{k: v for k, v in facts.items() if v}}
+    return TrialRecord(columns, meta=meta, events=events)
 
 
 def _by_recipe(
@@ -199,6 +218,72 @@ def _outcomes(correct: np.ndarray, source: str) -> np.ndarray:
             " Map another column to it, or an expression: --map correct='feedbackType > 0'."
         )
     return np.where(np.isnan(values), "miss", np.where(values == 1, "correct", "error"))
+
+
+def _check_outcomes(outcome: np.ndarray, source: str) -> None:
+    """Raise an error with a hint if a lab's outcomes have other words than ours."""
+    words = {str(one) for one in np.unique(outcome.astype(str)).tolist()}
+    if words & {"correct", "error"} or not words - {"", "none", "nan"}:
+        return
+    right = [one for one in sorted(words) if one.strip().lower() in RIGHTS]
+    wrong = [one for one in sorted(words) if one.strip().lower() in WRONGS]
+    if right or wrong:
+        said = f"outcome == '{right[0]}'" if right else f"outcome != '{wrong[0]}'"
+        raise InvalidValueError(
+            f"Column 'outcome' of {source} has {listed(sorted(words)[:6])}. Expected 'correct' and"
+            f" 'error', and other words where nothing was answered. Map it:"
+            f' --map correct="{said}".'
+        )
+
+
+def contradictions(record: TrialRecord, side: str | None = None) -> list[str]:
+    """Return a sentence if choices, correct sides and outcomes contradict each other.
+
+    Of two sides, a correct choice is the correct side, and a wrong one the other; trials without
+    evidence do not count. Where choices and sides have other values, such as 1, 2 and left, right,
+    either may be the other; columns that have little to do with each other are no choice and side.
+
+    Args:
+        record: the trials.
+        side: the column with the correct side; None: found by its name.
+    """
+    side = side or next((name for name in SIDES if name in record), None)
+    if side is None or "choice" not in record or "outcome" not in record:
+        return []
+    choice, right = record["choice"].astype(str), record[side].astype(str)
+    outcome = record["outcome"]
+    used = np.isin(outcome, ("correct", "error"))
+    for name in STRENGTHS:
+        if name in record and record[name].dtype.kind in "iuf" and record[name].ndim == 1:
+            used &= record[name] != 0
+    first, second = np.unique(choice[used]).tolist(), np.unique(right[used]).tolist()
+    if not used.any() or len(second) != 2 or len(first) > 2:
+        return []
+    hit = outcome[used] == "correct"
+    if set(map(_plain, first)) <= set(map(_plain, second)):
+        plain = [np.array([_plain(one) for one in each[used]]) for each in (choice, right)]
+        against = int(((plain[0] == plain[1]) != hit).sum())
+    else:
+        same = (choice[used] == first[-1]) == (right[used] == second[-1])
+        against = min(int((same != hit).sum()), int((same == hit).sum()))
+        if against > UNRELATED * used.sum():
+            return []
+    if against <= CONTRARY * used.sum():
+        return []
+    return [
+        f"WARNING: in {against:,} of {int(used.sum()):,} answered trials 'choice' is not {side!r}"
+        " where the answer is correct, or is where it is wrong. Numbers by choice and numbers by"
+        " outcome are then of different answers. If the correct side is another one, name it:"
+        " --side COLUMN; if one of the columns is coded otherwise, map it."
+    ]
+
+
+def _plain(text: str) -> str:
+    """Return a value of a side as it compares: 1 and 1.0 are the same, and so are Left and left."""
+    try:
+        return f"{float(text):g}"
+    except ValueError:
+        return text.strip().lower()
 
 
 def _checked(
@@ -294,8 +379,13 @@ def _check_copies(record: TrialRecord, source: str) -> None:
         )
 
 
-def _check_times(record: TrialRecord, source: str) -> None:
-    """Raise an error if reaction times, of all or of some subjects, are not in ms."""
+def _check_times(record: TrialRecord, source: str) -> list[str]:
+    """Raise an error if reaction times, of all or of some trials, are not in ms.
+
+    Returns:
+        Sentences about times that may be in another unit.
+    """
+    notes = []
     for name in record.columns:
         if name.rpartition(".")[2] != "reaction_time" or record[name].dtype.kind not in "iuf":
             continue
@@ -306,24 +396,83 @@ def _check_times(record: TrialRecord, source: str) -> None:
                 " where nothing was answered. Correct the file."
             )
         medians = _medians(record, times)
-        short = [who for who, median in medians.items() if 0 < median < SECONDS]
-        if not short:
+        _check_scale(name, times, medians, source)
+        _check_mixed(name, record, times, source)
+        notes += _doubts(name, record, times, medians)
+    return notes
+
+
+def _check_scale(name: str, times: np.ndarray, medians: Mapping[str, float], source: str) -> None:
+    """Raise an error if the times of all or of some subjects are in s or in microseconds."""
+    short = [who for who, median in medians.items() if 0 < median < SECONDS]
+    long = [who for who, median in medians.items() if median > MICROSECONDS]
+    for off, unit, factor, letter in (
+        (short, "seconds", 1000.0, "s"), (long, "microseconds", 0.001, "us")
+    ):  # fmt: skip
+        if not off:
             continue
-        if len(short) == len(medians):
+        if len(off) == len(medians):
             known = times[~np.isnan(times)]
+            recipe = (
+                f' Give --scale {name}={factor:g}, or in a recipe: [units] {name} = "{letter}".'
+            )
             raise InvalidValueError(
                 f"Column {name!r} of {source} has times from {known.min():g} to {known.max():g},"
-                f" with a median of {np.median(known):g}. Expected ms; these look like seconds."
-                " Give --scale reaction_time=1000, or in a recipe:"
-                ' [units] reaction_time = "s".'
+                f" with a median of {np.median(known):g}. Expected ms; these look like {unit}."
+                f"{recipe}"
             )
-        long = [median for median in medians.values() if median >= SECONDS]
+        others = [median for who, median in medians.items() if who not in off]
         raise InvalidValueError(
-            f"Column {name!r} of {source} has a median of {medians[short[0]]:g} for subject"
-            f" {listed(short)}, and of {np.median(long):g} for the others. Expected ms for all."
-            ' Correct the file, or map an expression: --map reaction_time="where(isin(subject,'
-            f" '{short[0]}'), 1000 * rt, rt)\"."
+            f"Column {name!r} of {source} has a median of {medians[off[0]]:g} for subject"
+            f" {listed(off)}, and of {np.median(others):g} for the others. Expected ms for all."
+            f' Correct the file, or map an expression: --map reaction_time="where(isin(subject,'
+            f" '{off[0]}'), {factor:g} * rt, rt)\"."
         )
+
+
+def _check_mixed(name: str, record: TrialRecord, times: np.ndarray, source: str) -> None:
+    """Raise an error if one subject has times in s and in ms."""
+    for who, one in _of_subjects(record, times).items():
+        known = one[one > 0]
+        short, long = known[known < SECONDS], known[known >= SECONDS]
+        if min(len(short), len(long)) < MIXED * len(one):
+            continue
+        factor = float(np.median(long) / np.median(short))
+        if FACTOR[0] < factor < FACTOR[1]:
+            raise InvalidValueError(
+                f"Column {name!r} of {source} has a median of {np.median(short):.3g} in"
+                f" {len(short):,} trials of {who or 'the file'}, and of {np.median(long):g} in the"
+                f" other {len(long):,}. Expected one unit, ms; the short ones look like seconds."
+                f' Correct the file, or map an expression: --map {name}="where(rt < {SECONDS:g},'
+                ' 1000 * rt, rt)".'
+            )
+
+
+def _doubts(
+    name: str, record: TrialRecord, times: np.ndarray, medians: Mapping[str, float]
+) -> list[str]:
+    """Return sentences about times that are ten times those of other subjects or sessions."""
+    notes = []
+    if medians and max(medians.values()) < HUNDREDTHS:
+        middle = float(np.median(list(medians.values())))
+        notes.append(
+            f"WARNING: {name} has a median of {middle:g} ms. If these are hundredths of a second,"
+            f" give --scale {name}=10."
+        )
+    groups = {"subjects": medians}
+    if "session" in record:
+        for who, rows in _rows_of_subjects(record).items():
+            label = f"sessions of {who}" if who else "sessions"
+            groups[label] = _medians_by(record["session"][rows], times[rows])
+    for label, found in groups.items():
+        ordered = sorted((median, who) for who, median in found.items() if median > 0)
+        if len(ordered) > 1 and ordered[-1][0] > TENFOLD * ordered[0][0]:
+            (low, one), (high, other) = ordered[0], ordered[-1]
+            notes.append(
+                f"WARNING: {label} differ in {name}: the median of {one} is {low:g} ms, that of"
+                f" {other} {high:g} ms. Check that all are in ms."
+            )
+    return notes
 
 
 def _check_strengths(record: TrialRecord, source: str) -> None:
@@ -349,8 +498,29 @@ def _check_strengths(record: TrialRecord, source: str) -> None:
 
 def _medians(record: TrialRecord, values: np.ndarray) -> dict[str, float]:
     """Return the median of the values of each subject that has any, NaN left out."""
+    return _medians_by(record.get("subject"), values)
+
+
+def _medians_by(groups: np.ndarray | None, values: np.ndarray) -> dict[str, float]:
     import pandas as pd
 
-    who = record["subject"] if "subject" in record else np.full(len(values), "")
+    who = np.full(len(values), "") if groups is None else groups
     found = pd.Series(values).groupby(who).median().dropna()
     return {str(name): float(median) for name, median in found.items()}
+
+
+def _rows_of_subjects(record: TrialRecord) -> dict[str, np.ndarray]:
+    """Return the rows of each subject; of a record without subjects, all by the name ""."""
+    if "subject" not in record:
+        return {"": np.arange(len(record))}
+    names, which = np.unique(record["subject"], return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(which))[:-1])
+    return {str(name): rows for name, rows in zip(names.tolist(), parts, strict=True)}
+
+
+def _of_subjects(record: TrialRecord, values: np.ndarray) -> dict[str, np.ndarray]:
+    return {
+        who: values[rows][~np.isnan(values[rows])]
+        for who, rows in _rows_of_subjects(record).items()
+    }

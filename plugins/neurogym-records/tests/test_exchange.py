@@ -534,3 +534,13 @@ def test_subjects_whose_files_would_have_one_name_are_refused(tmp_path):
         with pytest.raises(InvalidValueError, match="would be the same file"):
             export(record, tmp_path / "data", "bids")
         assert not (tmp_path / "data").exists()
+
+
+def test_trials_are_not_written_over_their_own_file(ngym):
+    run("PerceptualDecisionMaking-v0", "guess", 5, seed=1).to_csv("trials.csv")
+    before = Path("trials.csv").read_bytes()
+    for words in (("--out", "trials.csv"), (), ("--out", "./trials.csv")):
+        code, said = ngym("export", "trials.csv", "--to", "csv", *words)
+        assert code == 2
+        assert "were to be written over it" in said
+    assert Path("trials.csv").read_bytes() == before

@@ -8,6 +8,7 @@ import io
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from neurogym_behaviour.analyses import ANALYSES
 from neurogym_behaviour.behaviour import Behaviour
@@ -437,3 +438,81 @@ def test_events_of_bids_without_their_sidecar_are_refused(tmp_path):
     file.with_suffix(".json").unlink()
     with pytest.raises(InvalidValueError, match="have no subject: the first is row 2"):
         read_record(file)
+
+
+def trials_of(tmp_path, n=200, **changed):
+    """A lab's file of one animal, with times in ms; `changed` columns override ours."""
+    rng = np.random.default_rng(3)
+    side = rng.integers(0, 2, n)
+    hit = rng.random(n) < 0.8
+    table = {
+        "animal": np.full(n, "m1"), "day": np.repeat([1, 2], n // 2), "coherence": np.full(n, 12.8),
+        "direction": np.where(side, "right", "left"),
+        "choice": np.where(side == hit, "right", "left"), "hit": hit.astype(int),
+        "rt": np.round(rng.lognormal(6.2, 0.3, n), 1), **changed,
+    }  # fmt: skip
+    path = tmp_path / "one.csv"
+    pd.DataFrame(table).to_csv(path, index=False)
+    return path
+
+
+OURS = {"correct": "hit", "reaction_time": "rt", "subject": "animal", "session": "day"}
+
+
+def notes_of(path, recipe=OURS):
+    return " ".join(read_record(path, recipe).meta.get("notes", ()))
+
+
+def test_times_of_one_animal_are_in_one_unit(tmp_path):
+    """Half of the trials in s: the median of the animal was in ms, and nothing was said."""
+    assert notes_of(trials_of(tmp_path)) == ""
+    ms = pd.read_csv(tmp_path / "one.csv")["rt"].to_numpy()
+    mixed = np.where(np.arange(200) % 2, ms, ms / 1000)
+    with pytest.raises(InvalidValueError, match=r"of m1, and of .* look like seconds"):
+        notes_of(trials_of(tmp_path, rt=mixed))
+    early = np.where(np.arange(200) % 10, ms, 8.0)  # anticipations are no seconds
+    assert notes_of(trials_of(tmp_path, rt=early)) == ""
+
+
+def test_microseconds_are_refused_and_hundredths_of_a_second_are_doubted(tmp_path):
+    ms = np.random.default_rng(3).lognormal(6.2, 0.3, 200)
+    with pytest.raises(InvalidValueError, match=r"look like microseconds.*reaction_time=0\.001"):
+        notes_of(trials_of(tmp_path, rt=1000 * ms))
+    assert "hundredths of a second" in notes_of(trials_of(tmp_path, rt=ms / 10))
+    of_days = np.where(np.repeat([True, False], 100), ms, ms / 10)
+    assert "sessions of m1 differ in reaction_time" in notes_of(trials_of(tmp_path, rt=of_days))
+    names = np.repeat(["m1", "m2"], 100)
+    said = notes_of(trials_of(tmp_path, rt=of_days, animal=names))
+    assert "subjects differ in reaction_time: the median of m2" in said
+    with pytest.raises(InvalidValueError, match="for subject 'm2', and of"):
+        notes_of(trials_of(tmp_path, animal=names, rt=np.where(names == "m2", 1000 * ms, ms)))
+
+
+@pytest.mark.parametrize("coded", [("left", "right"), ("Left", "Right"), ("l", "r"), (1, 2)])
+def test_columns_that_contradict_each_other_are_said(tmp_path, coded):
+    path = trials_of(tmp_path)
+    table = pd.read_csv(path)
+    names = np.where(table["choice"] == "right", coded[1], coded[0])
+    assert notes_of(trials_of(tmp_path, choice=names)) == ""
+    swapped = np.where(np.arange(200) % 5, names, np.where(names == coded[1], *coded))
+    said = notes_of(trials_of(tmp_path, choice=swapped))
+    assert "WARNING: in 40 of 200 answered trials 'choice' is not 'direction'" in said
+
+
+def test_choices_that_are_all_on_the_other_side_are_said(tmp_path):
+    table = pd.read_csv(trials_of(tmp_path))
+    other = np.where(table["choice"] == "right", "left", "right")
+    assert "in 200 of 200 answered trials" in notes_of(trials_of(tmp_path, choice=other))
+    no_evidence = trials_of(tmp_path, choice=other, coherence=np.zeros(200))
+    assert notes_of(no_evidence) == ""
+
+
+def test_outcomes_in_other_words_are_refused_with_the_expression(tmp_path):
+    """`Correct` and `Incorrect` were taken for trials without an answer."""
+    table = pd.read_csv(trials_of(tmp_path))
+    words = np.where(table["hit"] == 1, "Correct", "Incorrect")
+    path = trials_of(tmp_path, outcome=words)
+    with pytest.raises(InvalidValueError, match=r"--map correct=\"outcome == 'Correct'\""):
+        read_record(path)
+    found = read_record(path, {"correct": "outcome == 'Correct'", "reaction_time": "rt"})
+    assert (found["outcome"] == "correct").sum() == table["hit"].sum()
