@@ -60,13 +60,9 @@ def list_them(as_json: bool) -> None:
             unusable[name] = str(error)
     if as_json:
         rows = [_facts(one) for one in known]
-<<<<<<< HEAD
-        print_json({"schema": SCHEMA, "command": "benchmark list", "benchmarks": rows})
-=======
-        print_report({
+        print_json({
             "schema": SCHEMA, "command": "benchmark list", "benchmarks": rows, "unusable": unusable,
         })  # fmt: skip
->>>>>>> h-like30
         return
     for name, why in unusable.items():
         click.echo(f"{name} cannot be used: {why}", err=True)
