@@ -76,6 +76,7 @@ COMMANDS = {
     "run": ("run", ID, "--subject", "run/", "-n", 5),
     "plot": ("plot", ID, "--subject", "trained:run=run", "-o", "x.png"),
     "train --resume": ("train", "--resume", "run", "--updates", 10, "--quiet"),
+    "models export": ("models", "export", "run", "weights.safetensors"),
     "export": ("export", ID, "--subject", "./run", "--to", "csv"),
     "sweep": ("sweep", "--do", "evaluate", "--vary", "run=run", "--vary", "trials=50", "--on",
               "serial", "--quiet"),
