@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from neurogym_check import posterior_performance
 
-from neurogym_core import Choice, NotSupportedError, Task, make_task
+from neurogym_core import Choice, NotSupportedError, Task, Uniform, make_task
 
 
 class Lights(Task):
@@ -59,8 +59,93 @@ class Changing(Lights):
     def new_trial(self, trial):
         trial.periods("light", "first", "second")
         trial.show("light", np.eye(2)[trial["side"]], during="light")
-        trial.answer("choose", 0, during="first", where=trial["side"] == 0)
-        trial.answer("choose", 1, during="second", where=trial["side"] == 1)
+        trial.answer("choose", 0, during="first", slot="choose")
+        trial.answer("choose", 1, during="second", slot="choose")
+
+
+class Masks(Lights):
+    """Two of three answers are right, of which one always is; nothing shows the other."""
+
+    def define(self) -> None:
+        self.observe(light=1)
+        self.act(rest=1, choose=3)
+        self.vary(side=Choice(2))
+
+    def new_trial(self, trial):
+        trial.periods("light", "answer")
+        trial.show("light", 1, during="light")
+        right = np.array([[True, True, False], [False, True, True]])[trial["side"]]
+        trial.answer("choose", right, during="answer")
+
+
+class Longer(Lights):
+    """Two intervals without a visible boundary; the longer one is the answer."""
+
+    timing = {"light": Uniform(100, 500), "dark": Uniform(100, 500), "answer": 100}
+
+    def define(self) -> None:
+        self.observe(light=1)
+        self.act(rest=1, choose=2)
+
+    def new_trial(self, trial):
+        trial.periods("light", "dark", "answer")
+        trial.show("light", 1, during="answer")
+        first = trial.duration("light") > trial.duration("dark")
+        trial.answer("choose", first.astype(int), during="answer")
+
+
+class Joint(Lights):
+    """The second period is as long as the first if the light is on the left."""
+
+    timing = {"light": Uniform(100, 500), "dark": Uniform(100, 500), "answer": 100}
+
+    def new_trial(self, trial):
+        other = np.random.default_rng(0).uniform(100, 500, trial.n)
+        trial.periods(
+            "light", "dark", "answer",
+            dark=lambda: np.where(trial["side"] == 0, trial.duration("light"), other),
+        )  # fmt: skip
+        trial.show("light", [1, 0], during="light")
+        trial.show("light", [0, 1], during="answer")
+        trial.answer("choose", trial["side"], during="answer")
+
+
+class Hidden(Lights):
+    """Nothing shows the moment at which the window opens."""
+
+    timing = {"light": 100, "wait": Uniform(0, 2000), "answer": 100}
+
+    def new_trial(self, trial):
+        trial.periods("light", "wait", "answer")
+        trial.show("light", np.eye(2)[trial["side"]], during="light")
+        trial.answer("choose", trial["side"], during="answer")
+
+
+class Weak(Lights):
+    """A difference that is small, without noise."""
+
+    def new_trial(self, trial):
+        trial.periods("light", "answer")
+        trial.show("light", 1e-5 * np.eye(2)[trial["side"]], during="light")
+        trial.answer("choose", trial["side"], during="answer")
+
+
+class Pulses(Lights):
+    """The sign of the sum of 25 pulses in noise: no few hundred other trials have all of them."""
+
+    timing = {"light": 500, "answer": 100}
+
+    def define(self) -> None:
+        self.observe(light=1)
+        self.act(rest=1, choose=2)
+        self.vary(code=Choice(2**25))
+
+    def new_trial(self, trial):
+        pulses = 2 * (trial["code"][:, None] >> np.arange(25) & 1) - 1
+        trial.periods("light", "answer")
+        trial.timecourse("light", pulses[:, :, None], during="light")
+        trial.show("light", 0, during="light", noise=5)
+        trial.answer("choose", (pulses.sum(axis=1) > 0).astype(int), during="answer")
 
 
 class Many(Lights):
@@ -114,13 +199,20 @@ def test_without_a_stimulus_it_guesses():
     assert found == pytest.approx(0.5, abs=0.065)
 
 
-def test_it_answers_within_a_window_in_which_the_right_answer_changes():
-    assert posterior_performance(Changing(dt=20), 200, hypotheses=50).mean() == 1
+def test_any_of_several_right_answers_is_right():
+    """Choice 1 is right in all trials; the target alone is right in half of them."""
+    assert posterior_performance(Masks(dt=20), 300, hypotheses=100).mean() == 1
 
 
-def test_it_says_that_too_few_trials_are_like_those_that_it_sees():
-    with pytest.raises(NotSupportedError, match=r"were like none"):
-        posterior_performance(Many(dt=20), 200, hypotheses=200)
+def test_a_small_difference_without_noise_is_seen():
+    assert posterior_performance(Weak(dt=20), 200, hypotheses=50).mean() == 1
+
+
+@pytest.mark.parametrize(("task", "n"), [(Many, 200), (Pulses, 1000)])
+def test_it_says_that_too_few_trials_are_like_those_that_it_sees(task, n):
+    """Determined by the seed."""
+    with pytest.raises(NotSupportedError, match=r"Give more hypotheses"):
+        posterior_performance(task(dt=20), n, hypotheses=200)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +221,11 @@ def test_it_says_that_too_few_trials_are_like_those_that_it_sees():
         (lambda: Told(dt=20), "its durations follow from its conditions"),
         (lambda: make_task("timing/IntervalDiscrimination-v0"), "its durations follow"),
         (lambda: Hurried(dt=10), "depends on its moment"),
+        (lambda: Longer(dt=20), "answers do not follow from its conditions"),
+        (lambda: Joint(dt=20), "its durations follow"),
+        (lambda: Hidden(dt=20), "nothing shows when a window opens"),
+        (lambda: Changing(dt=20), "changes within a window"),
+        (lambda: make_task("cognition/TaskSwitching-v0"), "depends on its moment"),
         (lambda: make_task("memory/NBack-v1"), "follow from earlier ones"),
         (lambda: make_task("value/ProbabilisticReversal-v1"), "depend on the subject"),
         (lambda: make_task("motor/ReachingDelayResponse-v0"), "continuous"),
