@@ -1,4 +1,4 @@
-"""rsatoolbox and dsa-metric: what they find in an activity, and our numbers beside theirs."""
+"""rsatoolbox and dsa-metric: their numbers for an activity, and ours beside them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_equal_distances_have_equal_ranks():
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """What the script finds with rsatoolbox and dsa-metric in an environment of their own."""
+    """The numbers that the script prints in a separate environment with both packages."""
     folder = tmp_path_factory.mktemp("oracles")
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")

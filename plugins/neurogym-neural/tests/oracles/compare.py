@@ -1,4 +1,4 @@
-"""Print what rsatoolbox and dsa-metric find, as JSON, beside the same numbers of this package.
+"""Print the numbers of rsatoolbox and dsa-metric, as JSON, beside those of this package.
 
 Run as ``python compare.py SITE``: SITE is the folder site-packages with this package.
 """
