@@ -384,7 +384,7 @@ def representation(model: Any, subjects: Mapping[str, Any] | Sequence[Any]) -> R
         subjects: (pairs,) distances of each of at least two animals or networks.
 
     Raises:
-        InvalidValueError: fewer than two subjects, or other numbers of pairs.
+        InvalidValueError: fewer than two subjects, other numbers of pairs, or undefined distances.
     """
     rows = list(subjects.values()) if isinstance(subjects, Mapping) else list(subjects)
     if len(rows) < 2 or len({np.shape(one) for one in (model, *rows)}) != 1:
@@ -392,6 +392,11 @@ def representation(model: Any, subjects: Mapping[str, Any] | Sequence[Any]) -> R
             f"representation() was given {len(rows)} subjects and a model of shape"
             f" {np.shape(model)}. Expected two subjects or more, with the same pairs. Compute the"
             " distances of the same conditions."
+        )
+    if not all(np.isfinite(one).all() for one in (model, *rows)):
+        raise InvalidValueError(
+            "representation() was given distances that are undefined (NaN). Expected a number for"
+            " each pair. Leave out conditions without activity, in all subjects."
         )
     # Sums, which are exact, and not means: equal ranks stay equal.
     ranks = np.array([_ranks(one) for one in rows])

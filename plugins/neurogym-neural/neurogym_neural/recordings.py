@@ -320,8 +320,8 @@ def add_to_nwb(activity: Activity, path: str | Path, *, seed: int = 0) -> None:
 
     Raises:
         MissingDependencyError: pynwb is not installed, or ndx-binned-spikes for aligned counts.
-        InvalidValueError: the file has other trials, or units already; or rates are aligned to
-            another event.
+        InvalidValueError: the file has other trials, trials at the same time, or units already; or
+            rates are aligned to another event.
     """
     aligned = activity.event != "trial"
     if aligned and activity.kind != "count":
@@ -342,6 +342,13 @@ def add_to_nwb(activity: Activity, path: str | Path, *, seed: int = 0) -> None:
                 " no activity. Write the file again from the record."
             )
         start = np.asarray(file.trials["start_time"][:], float)
+        together = int((np.diff(start) * 1000 < _lasts(activity)[:-1] - activity.step / 2).sum())
+        if together:
+            raise InvalidValueError(
+                f"{str(path)!r} has {together} trials that begin while the one before has activity,"
+                " whose spikes nobody could tell apart. Expected trials one after another. Write"
+                " the file from a record with such times."
+            )
         begin = start[:, None] + activity.time / 1000  # (n, T) s
         if binned is not None:
             _add_counts(pynwb, binned, file, activity, start)
@@ -350,6 +357,14 @@ def add_to_nwb(activity: Activity, path: str | Path, *, seed: int = 0) -> None:
         else:
             _add_rates(pynwb, file, activity, begin)
         io.write(file)
+
+
+def _lasts(activity: Activity) -> np.ndarray:
+    """Return the end of the activity of each trial, (n,) ms from its start; 0 without any."""
+    known = np.isfinite(activity.rates).any(axis=2)
+    at = 0 if activity.event == "trial" else np.nan_to_num(activity.events[activity.event])
+    ends = (at + activity.start) + (known.shape[1] - known[:, ::-1].argmax(axis=1)) * activity.step
+    return np.where(known.any(axis=1), ends, 0)
 
 
 def _add_counts(pynwb: Any, binned: Any, file: Any, activity: Activity, start: np.ndarray) -> None:

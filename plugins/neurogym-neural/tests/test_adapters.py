@@ -65,6 +65,8 @@ def test_equal_distances_have_equal_ranks():
     assert one.correlation == pytest.approx(12 / np.sqrt(12 * 17.5))
     assert other.correlation == pytest.approx(one.correlation)
     assert representation(np.ones(6), [subject, subject]).correlation == 0
+    with pytest.raises(InvalidValueError, match="undefined"):
+        representation(model, [subject, np.where(subject == 9, np.nan, subject)])
 
 
 @pytest.fixture(scope="module")

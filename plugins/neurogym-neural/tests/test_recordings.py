@@ -192,6 +192,10 @@ class TestNWB:
         moved = Activity(activity.rates, activity.record, step=20, events={"go": np.zeros(12)})
         with pytest.raises(InvalidValueError, match="aligned to 'go'"):
             add_to_nwb(moved.align("go", 0, 100), path)
+        longer = np.concatenate([activity.rates, activity.rates], axis=1)
+        longer = Activity(np.nan_to_num(longer), activity.record, step=activity.step)
+        with pytest.raises(InvalidValueError, match="11 trials that begin while the one before"):
+            add_to_nwb(longer, path)
         add_to_nwb(activity, path)
         with pytest.raises(InvalidValueError, match="and activity already"):
             add_to_nwb(activity, path)
