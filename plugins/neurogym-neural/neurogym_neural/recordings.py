@@ -345,8 +345,8 @@ def add_to_nwb(activity: Activity, path: str | Path, *, seed: int = 0) -> None:
         together = int((np.diff(start) * 1000 < _lasts(activity)[:-1] - activity.step / 2).sum())
         if together:
             raise InvalidValueError(
-                f"{str(path)!r} has {together} trials that begin while the one before has activity,"
-                " whose spikes nobody could tell apart. Expected trials one after another. Write"
+                f"{str(path)!r} has {together} trials that begin while the one before has activity:"
+                " a spike would belong to both. Expected trials one after another. Write"
                 " the file from a record with such times."
             )
         begin = start[:, None] + activity.time / 1000  # (n, T) s
