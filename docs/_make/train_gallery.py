@@ -429,8 +429,8 @@ class Way:
 
     Attributes:
         shortcut: performance of the best policy that leaves out a part of the task.
-        ideal: the highest possible performance; without an ideal in the manifest, the performance of the oracle,
-            which no subject exceeds.
+        ideal: the highest possible performance; without an ideal in the manifest, that of the best
+            of all policies of the audit, as a rule the oracle, which is given the right answers.
         known: whether the manifest has the ideal.
     """
 
@@ -449,7 +449,7 @@ def way_of(info: TaskInfo) -> Way | None:
     if best is None:
         return None
     shortcut, known = info.shortcuts[best], "value" in info.ideal
-    ideal = info.ideal["value"] if known else info.shortcuts.get("oracle", 1.0)
+    ideal = info.ideal["value"] if known else max(info.shortcuts.values())
     return Way(shortcut, ideal, known) if ideal - shortcut > SAME else None
 
 

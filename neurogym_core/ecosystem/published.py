@@ -22,10 +22,8 @@ _BESIDE = {
     "neurogym-behaviour": ("neurogym-plot",),
     "neurogym-records": ("neurogym-behaviour", "neurogym-plot"),
     "neurogym-training": _TRAINING[:-1],
-    **dict.fromkeys(
-        ("neurogym-jax", "neurogym-likeness", "neurogym-sb3", "neurogym-sweep"), _TRAINING
-    ),
-    "neurogym-torch": ("neurogym-neural", *_TRAINING),
+    **dict.fromkeys(("neurogym-likeness", "neurogym-sb3", "neurogym-sweep"), _TRAINING),
+    **dict.fromkeys(("neurogym-jax", "neurogym-torch"), ("neurogym-neural", *_TRAINING)),
 }  # {package: packages that it needs beside the core}; pip would look for them on the index
 
 

@@ -10,7 +10,7 @@ from neurogym_core.play.stepper import Stepper
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, per_row
 from neurogym_core.trials.batch import TrialBatch
-from neurogym_core.trials.record import TrialRecord
+from neurogym_core.trials.record import TrialRecord, is_clock_time
 
 
 def replay(task: Task, trials: TrialBatch, actions: Array, *, timed: bool = False) -> TrialRecord:
@@ -22,7 +22,8 @@ def replay(task: Task, trials: TrialBatch, actions: Array, *, timed: bool = Fals
         actions: (n, T[, D]) actions on the observations along the oracle's path. A trial that
             leaves this path ends there, because the subject has not seen the steps that follow.
         timed: whether the record has the times of the answers and of the played periods, as that
-            of `run`, in ms since each trial began.
+            of `run`, in ms since the first trial began. The next one begins at the end of the
+            oracle's path, also after an early answer.
     """
     stepper = TrialsOnce(task, trials)
     segment, within = _path(trials)
@@ -40,7 +41,14 @@ def replay(task: Task, trials: TrialBatch, actions: Array, *, timed: bool = Fals
         stepper.kernel.set("waiting", (~stepper.running).astype(np.int64))
         stepper.step(np.where(per_row(stepper.running, actions[:, step]), actions[:, step], 0))
     stepper.stop(np.flatnonzero(stepper.running))
-    return TrialResults(np.arange(len(trials)), stepper.trials).record(timed=timed)
+    record = TrialResults(np.arange(len(trials)), stepper.trials).record(timed=timed)
+    if not timed:
+        return record
+    begins = (np.cumsum(trials.steps) - trials.steps) * task.dt
+    columns = {
+        name: column + begins if is_clock_time(name) else column for name, column in record.items()
+    }
+    return TrialRecord(columns, meta=record.meta, events=record.event_log.shifted(begins))
 
 
 def _path(trials: TrialBatch) -> tuple[Array, Array]:

@@ -106,7 +106,7 @@ def test_a_test_is_large_enough_for_the_rise_that_it_has_to_show():
 def described(shortcuts: dict[str, float], ideal: float | None = None) -> TaskInfo:
     """Return a task with these shortcuts and this ideal in its manifest."""
     stated = {} if ideal is None else {"value": ideal, "by": "bound", "how": "a test"}
-    return replace(find_task("control/GoNogo-v0"), shortcuts=shortcuts, ideal=stated)
+    return replace(find_task("control/GoNogo-v0"), shortcuts=shortcuts, ideal=stated, admitted={})
 
 
 KNOWN = {"oracle": 1.0, "all": 0.9, "constant": 0.5, "channel.a": 0.89, "channel.b": 0.6}

@@ -71,6 +71,7 @@ SLOW = (
     "../plugins/neurogym-torch/README.md",
     "analyse-behaviour.md",
     "animals-and-people.md",
+    "beside-recorded-neurons.md",
     "beside-two-monkeys.md",
     "from-a-labs-file.md",
     "gpu.md",
@@ -85,6 +86,7 @@ SLOW = (
 NEEDS = {
     "../plugins/neurogym-jax/README.md": ("jax",),
     "../plugins/neurogym-sweep/README.md": ("duckdb", "optuna", "distributed"),
+    "beside-recorded-neurons.md": ("torch", "pynwb"),
     "beside-two-monkeys.md": ("torch",),
     "gpu.md": ("jax",),
     "sweep.md": ("duckdb", "optuna", "distributed"),

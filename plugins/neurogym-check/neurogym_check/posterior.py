@@ -21,7 +21,7 @@ FAR, UNLIKE = 2.0, 0.05
 """Mean squared distance, in SDs, above which a trial is like no hypothesis, and the largest share
 of trials that are like none, or like too few."""
 FEW = 5
-"""Effective number of hypotheses, 1 / sum of squared probabilities, below which they are too few."""
+"""Effective number of hypotheses, 1 / sum of squared probabilities, below which they are few."""
 LEAST = 1e-3
 """Probabilities that differ by less are equal: then the first answer is given."""
 

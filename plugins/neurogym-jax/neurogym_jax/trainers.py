@@ -203,6 +203,9 @@ class JaxSubject:
 
     Args:
         weights: of the network (`neurogym_jax.ppo`).
+
+    Attributes:
+        hidden: (num_envs, H) its state after the last step.
     """
 
     carries_state = True
@@ -213,7 +216,7 @@ class JaxSubject:
 
     def begin(self, env: Any) -> None:
         """Reset the state of every env."""
-        self._hidden = np.zeros((env.num_envs, self.weights["recurrent"].shape[0]), np.float32)
+        self.hidden = np.zeros((env.num_envs, self.weights["recurrent"].shape[0]), np.float32)
         self._trial = env.trial_number.copy()
 
     def __call__(self, env: Any, observations: np.ndarray) -> np.ndarray:
@@ -222,9 +225,9 @@ class JaxSubject:
         if length is not None:
             fresh = (env.trial_number != self._trial) & (env.trial_number % length == 0)
             if fresh.any():
-                self._hidden = np.where(fresh[:, None], 0.0, self._hidden).astype(np.float32)
+                self.hidden = np.where(fresh[:, None], 0.0, self.hidden).astype(np.float32)
         self._trial = env.trial_number.copy()
-        self._hidden, logits, _ = ppo.network_step(self.weights, self._hidden, observations, np)
+        self.hidden, logits, _ = ppo.network_step(self.weights, self.hidden, observations, np)
         if "spread" in self.weights:  # the mean of the distribution
             return np.clip(logits, -1, 1)
         return logits.argmax(axis=1)

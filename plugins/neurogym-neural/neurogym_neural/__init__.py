@@ -1,6 +1,7 @@
 """Activity of networks and of recorded neurons: one type, analyses of it, and signatures."""
 
 from neurogym_neural.activity import Activity, Means
+from neurogym_neural.adapters import dynamical_distances, to_rsatoolbox
 from neurogym_neural.coding import Tuning, cross_temporal, decode, participation_ratio, tuning
 from neurogym_neural.controls import controls_of, with_fitted_readout
 from neurogym_neural.dynamics import FixedPoints, fixed_points
@@ -60,6 +61,7 @@ __all__ = [
     "decode",
     "demixed",
     "dissimilarity",
+    "dynamical_distances",
     "fixed_points",
     "from_pynapple",
     "from_spikes",
@@ -78,6 +80,7 @@ __all__ = [
     "targeted",
     "task_variance",
     "temporal_scaling",
+    "to_rsatoolbox",
     "tuning",
     "weights_correlation",
     "with_fitted_readout",

@@ -62,6 +62,14 @@ SCHEMA = 1
     type=click.IntRange(min=0),
     help="Index of the task, if a run has several.",
 )
+@click.option("--task", metavar="NAME", help="Task of NWB files, whose signatures are measured.")
+@click.option(
+    "--step",
+    default=20.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    help="Steps in which spikes of NWB files are counted, ms.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
     "--out", default="neural", show_default=True, type=click.Path(file_okay=False, path_type=Path),
@@ -80,6 +88,7 @@ def command(
     ngym neural --list
     ngym neural run-1 run-2 run-3
     ngym neural run --signature pulse-persists --speed 500
+    ngym neural session.nwb --task RoitmanShadlen
 
     Each number comes with the same number of controls in the same trials: untrained networks with a
     fitted readout, mixtures of the inputs, leaky filters of the inputs, a copy of the outputs, and
@@ -87,11 +96,16 @@ def command(
     have the published sign and exceed the controls that it names. Signatures that controls pass,
     too, are fingerprints, without a verdict.
 
+    A RUN can be an NWB file with units and trials, too; several files are sessions. Their report
+    needs no torch: conditions that decoders read from the counts of spikes, figures, and the
+    signatures of --task beside those of shuffled trials, without a verdict.
+
     The report is report.html, with a CSV file and PNG figures: trajectories, units by condition,
     cross-temporal decoding, fixed points. It says by which rule the network answered.
 
     --json prints an object with the keys schema (1), command, facts, signatures (name, passed, why,
-    chance, values, seconds), untested (name -> reason), report and figures.
+    chance, values, seconds), untested (name -> reason), report and figures. For NWB files, there
+    is also conditions, and signatures have no passed, why and chance.
     """
     with usage_errors():
         known = _chosen(chosen)
@@ -99,9 +113,17 @@ def command(
             return _list(known, as_json)
         if not runs:
             raise click.UsageError(
-                "No RUN was given. Expected the folder of a run, or of several seeds. `ngym neural"
-                " --list` shows the signatures."
+                "No RUN was given. Expected the folder of a run, or of several seeds, or NWB files."
+                " `ngym neural --list` shows the signatures."
             )
+        files = [one for one in runs if one.endswith(".nwb")]
+        if files:
+            if len(files) < len(runs):
+                raise click.UsageError(
+                    f"Runs and NWB files were given: {', '.join(runs)}. Expected one kind. Report"
+                    " them apart."
+                )
+            return _of_files(files, known, as_json, out, given)
         recorded, facts = _recorded(runs, given)
         verdicts, untested, seconds = _judged(known, recorded, runs, given)
         target, figures = _write(out, recorded, facts, verdicts, untested, seconds)
@@ -121,6 +143,50 @@ def command(
     for name, why in untested.items():
         click.echo(f"Not measured: {name}: {why}")
     click.echo(f"The rule of the answers: {facts['answers']}.")
+    click.echo(f"The report is {target}.")
+
+
+def _of_files(
+    files: list[str], known: list[Signature], as_json: bool, out: Path, given: dict[str, Any]
+) -> None:
+    """Report recorded neurons."""
+    from neurogym_neural import sessions
+
+    task = f"{given['task']}-" if given["task"] else ""
+    fitting = [one for one in known if task and not one.many and one.applies_to(task)]
+    if task and not fitting:
+        raise click.UsageError(
+            f"No signature applies to --task {given['task']}. Expected one of the tasks that `ngym"
+            " neural --list` names. Correct it, or leave it out."
+        )
+    recordings = [sessions.read_session(one, given["step"]) for one in files]
+    found = sessions.measured(recordings, fitting, seed=given["seed"])
+    target, figures = sessions.write(out, recordings, found, fitting)
+    if as_json:
+        print_json({
+            "schema": SCHEMA, "command": "neural", "facts": found.facts,
+            "conditions": found.conditions,
+            "signatures": [
+                {"name": name, "values": values, "seconds": found.seconds[name]}
+                for name, values in found.values.items()
+            ],
+            "untested": found.untested, "report": target, "figures": figures,
+        })  # fmt: skip
+        return
+    for row in found.conditions:
+        click.echo(
+            f"{row['file']}: {row['condition']} is decoded with {row['decoded']:.2f} (shuffled"
+            f" {row['shuffled']:.2f}, chance {row['chance']:.2f})"
+        )
+    for name, values in found.values.items():
+        for part, numbers in values["recording"].items():
+            said, mixed = (
+                ", ".join(f"{number:.2f}" for number in one)
+                for one in (numbers, values["shuffled"][part])
+            )
+            click.echo(f"{name}: {part} {said} (shuffled {mixed})")
+    for name, why in found.untested.items():
+        click.echo(f"Not measured: {name}: {why}")
     click.echo(f"The report is {target}.")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from neurogym_core import NeurogymError
+from neurogym_core import InvalidValueError, NeurogymError
 from neurogym_neural.activity import Activity, Means
 from neurogym_neural.coding import cross_temporal
 from neurogym_neural.dynamics import fixed_points
@@ -15,28 +15,49 @@ from neurogym_neural.dynamics import fixed_points
 UNITS = 6
 SEARCHES = 12
 CONDITIONS = ("first", "sample", "interval", "context", "choice")
-"""Columns by which trials are averaged, the first two of them that the record has."""
+"""Columns by which trials are averaged: the first two of them that the record has, or of others."""
 
 
 def shown(activity: Activity) -> tuple[Activity, tuple[str, ...]]:
     """Return answered trials in the window that all of them have, and the columns of conditions.
 
-    The window begins with the second period, the stimulus in most tasks.
+    The window begins with the second period, the stimulus in most tasks; without periods, with the
+    first event. Activity around another event than the start of the trial is shown as it is.
+
+    Raises:
+        InvalidValueError: as `conditions_of`.
     """
-    record = activity.record
-    names = tuple(
-        name for name in CONDITIONS if name in record and 1 < len(np.unique(record[name])) <= 12
-    )[:2]
+    record, varied = activity.record, conditions_of(activity)
+    names = tuple([one for one in CONDITIONS if one in varied] or varied)[:2]
     if "choice" in names:
         activity = activity.select(record["choice"] != "none")
+    if activity.event != "trial":
+        return activity, names
     periods = [name for name in activity.events if f"{name}.end" in activity.events]
-    onset = periods[min(1, len(periods) - 1)]
-    if "stimulus" in periods:
-        onset = "stimulus"
-    steps = np.isfinite(activity.rates[:, :, 0]).sum(axis=1) * activity.step
+    events = periods or [name for name in activity.events if name != "trial"] or ["trial"]
+    onset = "stimulus" if "stimulus" in periods else events[1 if len(periods) > 1 else 0]
+    steps = np.isfinite(activity.rates).any(axis=2).sum(axis=1) * activity.step
     after = float(np.nanmin(steps - activity.events[onset]))
     before = float(np.nanmin(np.minimum(activity.events[onset], 200)))
     return activity.align(onset, before, after), names
+
+
+def conditions_of(activity: Activity) -> list[str]:
+    """Return the columns of the record with 2 to 12 values.
+
+    Raises:
+        InvalidValueError: there is none.
+    """
+    record = activity.record
+    found = [
+        name for name, one in record.items() if one.ndim == 1 and 1 < len(np.unique(one)) <= 12
+    ]
+    if not found:
+        raise InvalidValueError(
+            f"The trials have the columns {', '.join(record)}. Expected a condition with 2 to 12"
+            " values. Add one to the record."
+        )
+    return found
 
 
 def means_of(activity: Activity, names: tuple[str, ...]) -> Means:
@@ -100,7 +121,7 @@ def units(activity: Activity) -> Figure:
     means = means_of(window, names)
     chosen = np.argsort(-np.nan_to_num(np.nanvar(means.mean, axis=0)).mean(axis=0))[:UNITS]
     figure = Figure(figsize=(7, 4), layout="constrained")
-    for ax, unit in zip(figure.subplots(2, UNITS // 2, sharex=True).flat, chosen, strict=True):
+    for ax, unit in zip(figure.subplots(2, UNITS // 2, sharex=True).flat, chosen, strict=False):
         for k, colour in enumerate(colours(len(means.mean))):
             mean, sem = means.mean[k, :, unit], means.sem[k, :, unit]
             ax.plot(means.time, mean, color=colour, lw=1.2, label=label(means, k))
@@ -108,7 +129,8 @@ def units(activity: Activity) -> Figure:
         ax.axvline(0, color="0.6", lw=0.8)
         ax.set_title(f"unit {unit}", fontsize=8)
     figure.supxlabel(f"ms from {window.event}", fontsize=9)
-    figure.supylabel("activity", fontsize=9)
+    counted = f"spikes in {activity.step:g} ms" if activity.kind == "count" else "activity"
+    figure.supylabel(counted, fontsize=9)
     if len(means.mean) <= 14:
         handles, said = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, said, fontsize=6, frameon=False, loc="outside right center")

@@ -354,7 +354,7 @@ class Representation:
 
     Attributes:
         correlation: mean Spearman correlation of one system's distances with those of each subject.
-        low, high: noise ceilings: the same for the mean of the other subjects, and of all subjects.
+        low, high: noise ceilings: the same for the mean ranks of the other subjects, and of all.
     """
 
     correlation: float
@@ -384,7 +384,7 @@ def representation(model: Any, subjects: Mapping[str, Any] | Sequence[Any]) -> R
         subjects: (pairs,) distances of each of at least two animals or networks.
 
     Raises:
-        InvalidValueError: fewer than two subjects, or other numbers of pairs.
+        InvalidValueError: fewer than two subjects, other numbers of pairs, or undefined distances.
     """
     rows = list(subjects.values()) if isinstance(subjects, Mapping) else list(subjects)
     if len(rows) < 2 or len({np.shape(one) for one in (model, *rows)}) != 1:
@@ -393,20 +393,28 @@ def representation(model: Any, subjects: Mapping[str, Any] | Sequence[Any]) -> R
             f" {np.shape(model)}. Expected two subjects or more, with the same pairs. Compute the"
             " distances of the same conditions."
         )
-    ranks = np.array([_ranked(one) for one in rows])
-    with_model = [_agreement(_ranked(model), one) for one in ranks]
-    low = [
-        _agreement(np.delete(ranks, k, axis=0).mean(axis=0), ranks[k]) for k in range(len(ranks))
-    ]
-    high = [_agreement(ranks.mean(axis=0), one) for one in ranks]
+    if not all(np.isfinite(one).all() for one in (model, *rows)):
+        raise InvalidValueError(
+            "representation() was given distances that are undefined (NaN). Expected a number for"
+            " each pair. Leave out conditions without activity, in all subjects."
+        )
+    # Sums, which are exact, and not means: equal ranks stay equal.
+    ranks = np.array([_ranks(one) for one in rows])
+    low = [_spearman(ranks.sum(axis=0) - one, one) for one in ranks]
+    high = [_spearman(ranks.sum(axis=0), one) for one in ranks]
+    with_model = [_spearman(model, one) for one in ranks]
     return Representation(float(np.mean(with_model)), float(np.mean(low)), float(np.mean(high)))
 
 
-def _ranked(values: Any) -> np.ndarray:
-    ranks = np.argsort(np.argsort(np.asarray(values))).astype(np.float64)
-    ranks -= ranks.mean()
-    return ranks / np.linalg.norm(ranks)
+def _ranks(values: Any) -> np.ndarray:
+    """Return ranks; equal values have the mean of their ranks."""
+    _, where, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
+    ranks: np.ndarray = (np.cumsum(counts) - (counts - 1) / 2)[np.reshape(where, -1)]
+    return ranks
 
 
-def _agreement(one: np.ndarray, other: np.ndarray) -> float:
-    return float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
+def _spearman(one: Any, other: Any) -> float:
+    """Return the rank correlation; 0 if one of them is constant."""
+    a, b = (ranks - ranks.mean() for ranks in (_ranks(one), _ranks(other)))
+    scale = np.linalg.norm(a) * np.linalg.norm(b)
+    return float(a @ b / scale) if scale > 0 else 0.0

@@ -9,11 +9,17 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import InvalidValueError, TrialRecord
-from neurogym_core.tools import optional
+from neurogym_core.tools import listed, optional, unknown
 from neurogym_neural.activity import Activity
 
 NETWORK = "network"
 """Processing module of an NWB file with the rates of a network."""
+BINNED = "BinnedAlignedSpikes"
+"""Type of ndx-binned-spikes: counts (units, events, bins) around events."""
+MUCH = 100.0
+"""Factor between the ends of trials and spikes that only other units of time explain."""
+SLOW = 5.0
+"""Median interval between spikes, s, above which their times are in ms or samples."""
 _NOT_COLUMNS = {"start_time", "stop_time", "id", "tags", "timeseries", "timeseries_index"}
 _INDEXED = ("spike_times", "obs_intervals", "waveform", "electrodes")
 
@@ -50,7 +56,7 @@ def from_spikes(
 
     Raises:
         InvalidValueError: shapes that do not fit, a trial that ends before it starts, or spikes
-            that are not in ascending order.
+            that are not in ascending order, or times that are not in s.
 
     Example:
         >>> from neurogym_neural import from_spikes
@@ -74,6 +80,7 @@ def from_spikes(
             f" {int((~(stop > start)).sum())} of {n} trials without an end after their start."
             " Expected ms above 0, and times in s. Leave out the trials without them."
         )
+    _in_seconds(spikes, stop)
     steps = np.floor(((stop - start) * 1000 + before + after) / step + 1e-6).astype(int)
     longest = max(int(steps.max()), 1)
     edges = start[:, None] + (step * np.arange(longest + 1) - before) / 1000
@@ -96,6 +103,22 @@ def from_spikes(
             for name, times in (events or {}).items()
         },
     )  # fmt: skip
+
+
+def _in_seconds(spikes: Sequence[Any], stop: np.ndarray) -> None:
+    """Raise InvalidValueError for times of spikes or trials that cannot be in s."""
+    trains = [np.asarray(times, float).ravel() for times in spikes]
+    last = max((float(times.max()) for times in trains if len(times)), default=0.0)
+    intervals = np.concatenate([np.diff(times) for times in trains])
+    slow = float(np.median(intervals)) if len(intervals) >= 20 else 0.0
+    end = float(stop.max())
+    apart = last > 0 and end > 0 and not 1 / MUCH < last / end < MUCH
+    if apart or slow > SLOW:
+        raise InvalidValueError(
+            f"from_spikes() was given spikes until {last:g} and trials until {end:g}, with a median"
+            f" interval of {slow:g} between spikes. Expected times in s, of one clock. Divide times"
+            " in ms by 1000, and samples by the sampling rate."
+        )
 
 
 def _recorded(edges: np.ndarray, intervals: Any) -> np.ndarray:
@@ -146,93 +169,168 @@ def read_nwb(
     path: str | Path,
     record: TrialRecord | Mapping[str, Any] | None = None,
     *,
+    binned: str | None = None,
     step: float = 10.0,
     before: float = 0.0,
     after: float = 0.0,
 ) -> Activity:
     """Return the units of an NWB file in its trials.
 
-    Spikes are counted (`from_spikes`). In a file without units, the rates that `add_to_nwb` wrote
-    are read, in their own steps. Columns of the trials that end in ``_time`` are events: those of
-    periods, ``NAME_start_time`` and ``NAME_stop_time``, become NAME and NAME.end.
+    Spikes are counted (`from_spikes`). In a file without spikes, the rates or counts that
+    `add_to_nwb` wrote are read, in their own steps. Columns of the trials that end in ``_time`` are
+    events: those of periods, ``NAME_start_time`` and ``NAME_stop_time``, become NAME and NAME.end.
+
+    Counts of the type ``BinnedAlignedSpikes`` (ndx-binned-spikes, which need not be installed) are
+    aligned to an event with the name of the object. An event has the record of its trial, and the
+    label of its condition as "condition"; in a file without trials, "trial" is the event.
 
     Args:
         path: the .nwb file.
         record: the trial record; None: the other columns of the trials.
+        binned: the name of counts to read instead of the spikes; None: the only ones of a file
+            without spikes.
         step, before, after: ms, as in `from_spikes`.
 
     Raises:
         MissingDependencyError: pynwb is not installed.
-        InvalidValueError: the file has no trials, no units, or trials without times.
+        InvalidValueError: the file has no trials, no units, or trials without times; or events of
+            counts lie in no trial.
+        UnknownNameError: the file has no such counts.
     """
     with _opened(path, "r") as io:
         file = io.read()
+        columns = {} if file.units is None else {one.name: one for one in file.units.columns}
+        objects = [one for one in file.objects.values() if type(one).__name__ == BINNED]
+        counts = {one.name: one for one in sorted(objects, key=lambda one: one.name)}
+        facts = {"source": Path(path).name, "session": str(file.session_description)}
+        if binned is None and "spike_times" not in columns and len(counts) == 1:
+            (binned,) = counts
+        if binned is not None:
+            if binned not in counts:
+                raise unknown("BinnedAlignedSpikes", binned, counts, of=repr(str(path)))
+            return _counts_of(file, counts[binned], path, record, facts)
         if file.trials is None or not len(file.trials):
             raise InvalidValueError(
                 f"{str(path)!r} has no trials. Expected a table of trials beside the units. Add"
                 " one, or count the spikes with from_spikes()."
             )
-        columns = {one.name: one for one in file.trials.columns}
-        table = {
-            name: _plain(column[:])
-            for name, column in columns.items()
-            if f"{name}_index" not in columns and not name.endswith("_index")
-        }
-        start, stop = table["start_time"].astype(float), table["stop_time"].astype(float)
-        events = {
-            _event(name): values.astype(float)
-            for name, values in table.items()
-            if name.endswith("_time") and name not in _NOT_COLUMNS and values.dtype.kind in "iuf"
-        }
-        known = _NOT_COLUMNS | {name for name in table if name.endswith("_time")}
-        rest = {name: values for name, values in table.items() if name not in known}
-        given = rest or {"trial": np.arange(len(start))}
-        facts = {"source": Path(path).name, "session": str(file.session_description)}
-        if file.units is None or not len(file.units):
+        given, start, stop, events = _trials(file)
+        if "spike_times" not in columns or not len(file.units):
+            if counts:
+                raise InvalidValueError(
+                    f"{str(path)!r} has no spikes, and the counts {listed(counts)}. Expected one of"
+                    f" them. Choose it: read_nwb(…, binned={next(iter(counts))!r})."
+                )
             return _rates_of(file, path, record or given, start, stop, events, facts)
-        units = {one.name: one for one in file.units.columns}
         spikes = [file.units.get_unit_spike_times(at) for at in range(len(file.units))]
         seen = None
-        if "obs_intervals" in units:
+        if "obs_intervals" in columns:
             seen = [file.units.get_unit_obs_intervals(at) for at in range(len(file.units))]
-        about = {"id": np.asarray(file.units.id[:])} | {
-            name: values
-            for name, column in units.items()
-            if not name.startswith(_INDEXED)
-            and not name.endswith("_index")
-            and f"{name}_index" not in units
-            and (values := _plain(column[:])).ndim == 1
-            and values.dtype.kind in "biufU"
-        }
         return from_spikes(
             spikes, record or given, start, stop, step=step, before=before, after=after,
-            events=events, units=about, observed=seen, facts=facts,
+            events=events, units=_units(file.units), observed=seen, facts=facts,
         )  # fmt: skip
+
+
+def _trials(
+    file: Any,
+) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Return the columns of the record, start and end of the trials, and their events, s."""
+    columns = {one.name: one for one in file.trials.columns}
+    table = {
+        name: _plain(column[:])
+        for name, column in columns.items()
+        if f"{name}_index" not in columns and not name.endswith("_index")
+    }
+    start, stop = table["start_time"].astype(float), table["stop_time"].astype(float)
+    events = {
+        _event(name): values.astype(float)
+        for name, values in table.items()
+        if name.endswith("_time") and name not in _NOT_COLUMNS and values.dtype.kind in "iuf"
+    }
+    known = _NOT_COLUMNS | {name for name in table if name.endswith("_time")}
+    rest = {name: values for name, values in table.items() if name not in known}
+    return rest or {"trial": np.arange(len(start))}, start, stop, events
+
+
+def _units(table: Any) -> dict[str, np.ndarray]:
+    """Return the columns of a table of units that have one value per unit."""
+    columns = {one.name: one for one in table.columns}
+    return {"id": np.asarray(table.id[:])} | {
+        name: values
+        for name, column in columns.items()
+        if not name.startswith(_INDEXED)
+        and not name.endswith("_index")
+        and f"{name}_index" not in columns
+        and (values := _plain(column[:])).ndim == 1
+        and values.dtype.kind in "biufU"
+    }
+
+
+def _counts_of(
+    file: Any, one: Any, path: str | Path, record: Any, facts: Mapping[str, Any]
+) -> Activity:
+    """Return the counts of a BinnedAlignedSpikes."""
+    times = np.asarray(one.event_timestamps[:], float)
+    given: dict[str, np.ndarray] = {}
+    events = {one.name: np.zeros(len(times))}
+    if file.trials is not None and len(file.trials):
+        columns, start, stop, of_trials = _trials(file)
+        row = np.maximum(np.searchsorted(start, times + 1e-9, side="right") - 1, 0)
+        outside = int(((times < start[row] - 1e-9) | (times > stop[row] + 1e-9)).sum())
+        if outside:
+            raise InvalidValueError(
+                f"{str(path)!r} has {outside} of {len(times)} events of {one.name!r} in no trial."
+                " Expected each event within a trial, in s of one clock. Correct the times of the"
+                " events or the trials."
+            )
+        given = {name: values[row] for name, values in columns.items()}
+        events = {name: (values[row] - start[row]) * 1000 for name, values in of_trials.items()}
+        events[one.name] = (times - start[row]) * 1000
+    if one.condition_indices is not None:
+        index = np.asarray(one.condition_indices[:], int)
+        labels = one.condition_labels
+        given["condition"] = index if labels is None else _plain(labels[:])[index]
+    region = one.units_region
+    units = None
+    if region is not None:
+        rows = np.asarray(region.data[:], int)
+        units = {name: values[rows] for name, values in _units(region.table).items()}
+    return Activity(
+        np.asarray(one.data[:]).transpose(1, 2, 0),
+        record or given or {"trial": np.arange(len(times))},
+        step=float(one.bin_width_in_ms), start=float(one.event_to_bin_offset_in_ms or 0),
+        event=one.name, events=events, units=units, kind="count", facts=facts,
+    )  # fmt: skip
 
 
 def add_to_nwb(activity: Activity, path: str | Path, *, seed: int = 0) -> None:
     """Add the units of an activity to an NWB file that has its trials.
 
     `neurogym_records.to_nwb` writes such a file from the record. Counts become units with spike
-    times, each drawn at random within its step. Rates, which are no spikes, become a time series
-    for each layer in the processing module ``network``. `read_nwb` reads both.
+    times, each drawn at random within its step. Counts that are aligned to another event than the
+    start of the trial become a ``BinnedAlignedSpikes`` with the name of the event, without the
+    trials that lack it. Rates, which are no spikes, become a time series for each layer in the
+    processing module ``network``. `read_nwb` reads all of them.
 
     Args:
-        activity: aligned to the start of the trials.
+        activity: its trials are those of the file; rates are aligned to the start of the trials.
         path: the .nwb file, without units.
         seed: seed of the times within the steps.
 
     Raises:
-        MissingDependencyError: pynwb is not installed.
-        InvalidValueError: the file has other trials, or units already; or the activity is aligned
-            to another event.
+        MissingDependencyError: pynwb is not installed, or ndx-binned-spikes for aligned counts.
+        InvalidValueError: the file has other trials, trials at the same time, or units already; or
+            rates are aligned to another event.
     """
-    if activity.event != "trial":
+    aligned = activity.event != "trial"
+    if aligned and activity.kind != "count":
         raise InvalidValueError(
-            f"add_to_nwb() was given activity aligned to {activity.event!r}. Expected time 0 at"
-            " the start of the trials, as recorded. Give the activity before align()."
+            f"add_to_nwb() was given rates aligned to {activity.event!r}. Expected time 0 at the"
+            " start of the trials, as recorded. Give the activity before align()."
         )
     pynwb = optional("pynwb", needed_for="NWB")
+    binned = optional("ndx_binned_spikes", needed_for="Counts around an event") if aligned else None
     with _opened(path, "a") as io:
         file = io.read()
         count = 0 if file.trials is None else len(file.trials)
@@ -244,12 +342,57 @@ def add_to_nwb(activity: Activity, path: str | Path, *, seed: int = 0) -> None:
                 " no activity. Write the file again from the record."
             )
         start = np.asarray(file.trials["start_time"][:], float)
+        together = int((np.diff(start) * 1000 < _lasts(activity)[:-1] - activity.step / 2).sum())
+        if together:
+            raise InvalidValueError(
+                f"{str(path)!r} has {together} trials that begin while the one before has activity:"
+                " a spike would belong to both. Expected trials one after another. Write"
+                " the file from a record with such times."
+            )
         begin = start[:, None] + activity.time / 1000  # (n, T) s
-        if activity.kind == "count":
+        if binned is not None:
+            _add_counts(pynwb, binned, file, activity, start)
+        elif activity.kind == "count":
             _add_units(pynwb, file, activity, begin, np.random.default_rng(seed))
         else:
             _add_rates(pynwb, file, activity, begin)
         io.write(file)
+
+
+def _lasts(activity: Activity) -> np.ndarray:
+    """Return the end of the activity of each trial, (n,) ms from its start; 0 without any."""
+    known = np.isfinite(activity.rates).any(axis=2)
+    at = 0 if activity.event == "trial" else np.nan_to_num(activity.events[activity.event])
+    ends = (at + activity.start) + (known.shape[1] - known[:, ::-1].argmax(axis=1)) * activity.step
+    return np.where(known.any(axis=1), ends, 0)
+
+
+def _add_counts(pynwb: Any, binned: Any, file: Any, activity: Activity, start: np.ndarray) -> None:
+    """Add the counts around an event, and a table of the units without spikes."""
+    file.units = pynwb.misc.Units(name="units", description="units of counts around an event")
+    columns = {name: values for name, values in activity.units.items() if name != "id"}
+    for name in columns:
+        file.units.add_column(name, f"{name} of the unit")
+    width = activity.rates.shape[2]
+    for unit in range(width):
+        more = {name: values[unit].item() for name, values in columns.items()}
+        file.units.add_unit(id=_number(activity.units["id"][unit], unit), **more)
+    kept = np.isfinite(activity.events[activity.event])
+    module = (
+        file.processing["ecephys"]
+        if "ecephys" in file.processing
+        else file.create_processing_module("ecephys", "counts of spikes around events")
+    )
+    region = file.units.create_region("units_region", list(range(width)), "all units")
+    module.add(
+        binned.BinnedAlignedSpikes(
+            name=activity.event, description=f"counts around {activity.event!r}; NaN: no count",
+            bin_width_in_ms=activity.step, event_to_bin_offset_in_ms=activity.start,
+            data=activity.rates[kept].transpose(2, 0, 1),
+            event_timestamps=(start + activity.events[activity.event] / 1000)[kept],
+            units_region=region,
+        )
+    )  # fmt: skip
 
 
 def _add_units(

@@ -214,3 +214,20 @@ def test_tasks_of_other_packages_are_recorded_by_name():
     network = LeakyRNN(task.channels.size, task.actions.size, 8, dt=task.dt)
     activity = record_activity(network, "yang19/DMS-v0", 6, targets="units")
     assert "duration.delay" in activity.record
+
+
+def test_the_activity_of_a_network_goes_to_nwb_and_back(tasks, tmp_path):
+    pytest.importorskip("pynwb", reason="pynwb is not installed")
+    from neurogym_neural import add_to_nwb, read_nwb
+    from neurogym_records import to_nwb
+
+    task = tasks.Sides()
+    activity = record_activity(networks(task)[0], task, 12, seed=2)
+    counts = activity.observed(hz=20, seed=1)
+    to_nwb(counts.record, tmp_path / "a.nwb")
+    add_to_nwb(counts, tmp_path / "a.nwb")
+    back = read_nwb(tmp_path / "a.nwb", step=counts.step)
+    # A trial in the file ends with the answer.
+    seen = np.isfinite(back.rates)
+    assert seen.any(axis=(1, 2)).all()
+    np.testing.assert_array_equal(back.rates[seen], counts.rates[:, : seen.shape[1]][seen])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 from neurogym_core.tools import TaskInfo
 
 PARTIAL = (*TaskInfo.BLIND, "familiar", "waiter", "channel_counter", "reflex")
@@ -15,18 +17,25 @@ SAME = 0.03
 def best_shortcut(info: TaskInfo) -> str | None:
     """Return the name of the best policy that leaves out something that counts; None if unknown.
 
-    A classifier that does as well as one of everything that is shown leaves out nothing that
-    counts. Policies that are given right answers do not count.
+    A classifier of a part leaves out nothing that counts if it is within `SAME` of the ideal (of
+    the oracle, if the ideal is unknown) or of a classifier of everything that is as good; nor does
+    one that the manifest admits. Policies that are given right answers do not count.
 
     Args:
         info: the task, with the shortcuts of its manifest.
     """
     known = info.shortcuts
-    everything = known.get("all", 1.0) - SAME
+    possible = info.ideal.get("value", known.get("oracle", 1.0))
+    everything = max(known.get("all", 0.0), possible) - SAME
     partial = (
         name
         for name, score in known.items()
-        if name in PARTIAL or (name not in TOLD and score < everything)
+        if name in PARTIAL
+        or (
+            name not in TOLD
+            and score < everything
+            and not any(fnmatchcase(name, pattern) for pattern in info.admitted)
+        )
     )
     return max(partial, key=lambda name: known[name], default=None)
 

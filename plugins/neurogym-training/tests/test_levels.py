@@ -13,13 +13,19 @@ from neurogym_core.tools import TaskInfo
 def test_the_best_shortcut_leaves_out_something_that_counts() -> None:
     task = TaskInfo(
         group="neurogym.tasks", name="A-v0", value="a:A", distribution="a", version="1",
-        namespace="a", ideal={"value": 0.9},
+        namespace="a", ideal={"value": 0.8},
         shortcuts={"oracle": 1.0, "all": 0.8, "constant": 0.4, "channel.cue": 0.79,
                    "without.cue": 0.5, "winstay": 0.95},
     )  # fmt: skip
     assert (task.chance, best_shortcut(task)) == (0.4, "without.cue")
-    assert relative(task, 0.7) == pytest.approx(0.5)
+    assert relative(task, 0.7) == pytest.approx(2 / 3)
     assert (
         best_shortcut(replace(task, shortcuts={**task.shortcuts, "familiar": 0.85})) == "familiar"
     )
     assert relative(replace(task, ideal={}), 0.7) is None
+    # A weak classifier of everything excuses no classifier of a part.
+    better = replace(task, ideal={"value": 0.9})
+    assert best_shortcut(better) == "channel.cue"
+    assert (
+        best_shortcut(replace(better, admitted={"channel.*": "the cue suffices"})) == "without.cue"
+    )

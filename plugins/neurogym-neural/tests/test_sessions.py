@@ -1,0 +1,151 @@
+"""Reports of recorded neurons: planted units, noise, files; without torch."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from neurogym_neural import Activity, from_spikes, signatures
+from neurogym_neural.command import command
+
+from neurogym_core import InvalidValueError
+
+figures = pytest.importorskip("neurogym_neural.figures", reason="Matplotlib is not installed")
+from neurogym_neural import sessions  # noqa: E402
+
+STEP, TRIALS, UNITS = 20, 160, 8
+
+
+def session(planted=True, seed=0):
+    """Spikes of eight units, four of which integrate the motion, as a laboratory has them."""
+    rng = np.random.default_rng(seed)
+    coherence, side = rng.choice([3.2, 12.8, 51.2], TRIALS), rng.integers(0, 2, TRIALS)
+    drift = (2 * side - 1) * coherence / 51.2 * 0.08
+    state = np.cumsum(drift[:, None] + 0.04 * rng.standard_normal((TRIALS, 50)), axis=1)
+    state = np.clip(state, -1, 1)
+    rates = np.full((TRIALS, 80, UNITS), 15.0)
+    if planted:
+        rates[:, 20:70, :4] += 14 * state[..., None] * np.array([1, -1, 1, -1])
+    counts = rng.poisson(np.maximum(rates, 0) * STEP / 1000)
+    start = 2.0 * np.arange(TRIALS)
+    begin = start[:, None] + np.arange(80) * STEP / 1000
+    spikes = [
+        np.sort(np.repeat(begin.ravel(), counts[..., unit].ravel()) + STEP / 2000)
+        for unit in range(UNITS)
+    ]
+    record = {
+        "coherence": coherence,
+        "direction": np.array(["left", "right"])[side],
+        "choice": np.where(state[:, -1] > 0, "right", "left"),
+    }
+    return spikes, record, start
+
+
+def counted(planted=True, **given):
+    spikes, record, start = session(planted)
+    light = start + 0.4
+    return from_spikes(spikes, record, start, start + 1.6, step=STEP, facts={"source": "a.nwb"},
+                       events={"stimulus": light, "stimulus.end": light + 1}, **given)  # fmt: skip
+
+
+def of_motion():
+    return [one for one in signatures() if not one.many and one.applies_to("RoitmanShadlen-")]
+
+
+def test_planted_conditions_are_decoded_and_those_of_noise_are_not():
+    plant, noise = (sessions.measured([counted(one)], ()).conditions for one in (True, False))
+    assert [row["condition"] for row in plant] == ["coherence", "direction", "choice"]
+    choice, cheat = plant[2], noise[2]
+    assert choice["decoded"] > 0.8
+    assert choice["units that follow it"] == 0.5
+    for chance in (choice["shuffled"], cheat["decoded"]):
+        assert abs(chance - 0.5) < 0.12  # three SD of the accuracy of 160 trials
+    assert cheat["units that follow it"] < 0.2
+
+
+def test_signatures_have_numbers_or_a_reason_and_no_verdict():
+    found = sessions.measured([counted()], of_motion())
+    level = found.values["evidence-level"]
+    assert set(level) == {"recording", "shuffled"}
+    assert level["recording"]["level per 10 %"][0] > 0
+    assert "pulse" in found.untested["pulse-persists"]
+    assert "reaction_time" in found.untested["common-level-at-answer"]
+
+
+def test_windows_of_recordings_without_periods():
+    record = {"side": [0, 1, 0, 1], "trial": np.arange(4)}
+    rates = np.ones((4, 10, 2))
+    shown, names = figures.shown(Activity(rates, record, step=10, events={"go": [30, 40, 30, 40]}))
+    assert (shown.event, names) == ("go", ("side", "trial"))
+    assert shown.time.tolist() == list(range(-30, 60, 10))
+    assert figures.shown(Activity(rates, record, step=10))[0].time[0] == 0
+    cue = Activity(rates, record, step=10, events={"cue": [30] * 4}, event="cue", start=-20)
+    assert figures.shown(cue)[0] is cue
+    assert len(figures.units(cue).axes) == 6  # of two units
+    with pytest.raises(InvalidValueError, match="Expected a condition with 2 to 12 values"):
+        figures.shown(Activity(rates, {"x": [0] * 4}, step=10))
+
+
+class TestFiles:
+    @pytest.fixture
+    def file(self, tmp_path):
+        pynwb = pytest.importorskip("pynwb", reason="pynwb is not installed")
+
+        def write(name="a.nwb", seen=None):
+            now = datetime.datetime(2026, 1, 5, tzinfo=datetime.UTC)
+            made = pynwb.NWBFile("motion", "x", now)
+            spikes, record, start = session()
+            times = ("stimulus_start_time", "stimulus_stop_time")
+            for column in (*record, *times):
+                made.add_trial_column(column, "as a task has it")
+            for k, at in enumerate(start):
+                more = {column: values[k] for column, values in record.items()}
+                more |= dict(zip(times, (at + 0.4, at + 1.4), strict=True))
+                made.add_trial(start_time=at, stop_time=at + 1.6, **more)
+            for unit, train in enumerate(spikes):
+                given = {} if seen is None else {"obs_intervals": [seen[unit]]}
+                made.add_unit(spike_times=train, **given)
+            with pynwb.NWBHDF5IO(str(tmp_path / name), "w") as io:
+                io.write(made)
+            return tmp_path / name
+
+        return write
+
+    def test_units_that_were_not_recorded_throughout_are_left_out(self, file):
+        early, late, short = [0.0, 200.0], [200.0, 400.0], [0.0, 100.0]
+        found = sessions.read_session(file("a.nwb", [early, early, short, *[early] * 5]), STEP)
+        assert found.units["id"].tolist() == [0, 1, 3, 4, 5, 6, 7]
+        assert len(found) == 100  # those until 200 s
+        with pytest.raises(InvalidValueError, match="none of which was recorded in all trials"):
+            sessions.read_session(file("b.nwb", [early, late] * 4), STEP)
+
+    def test_the_command_reports_a_file_without_torch(self, file, tmp_path, monkeypatch):
+        monkeypatch.setitem(sys.modules, "torch", None)
+        out = tmp_path / "report"
+        words = [str(file()), "--task", "RoitmanShadlen", "--out", str(out)]
+        found = CliRunner().invoke(command, [*words, "--json"])
+        assert found.exit_code == 0, found.output
+        said = json.loads(found.stdout)
+        assert said["facts"]["units"] == "8"
+        assert "evidence-level" in [one["name"] for one in said["signatures"]]
+        assert len(said["figures"]) == 3
+        page = (out / "report.html").read_text(encoding="utf-8")
+        assert "without a verdict" in page
+        plain = CliRunner().invoke(command, words)
+        assert "choice is decoded with" in plain.output
+        assert "Not measured: pulse-persists" in plain.output
+
+    def test_errors_of_files(self, file, tmp_path):
+        path = str(file())
+        for words, message in (
+            ([path, "run-1"], "Runs and NWB files were given"),
+            ([path, "--task", "Roitmann"], "No signature applies to --task Roitmann"),
+            ([str(tmp_path / "b.nwb")], "is not a file"),
+        ):
+            found = CliRunner().invoke(command, words)
+            assert found.exit_code == 2
+            assert message in found.output
