@@ -23,7 +23,7 @@ from neurogym_behaviour import fit_curve
 from neurogym_behaviour import measures as m
 from neurogym_behaviour.intervals import wilson_interval
 from neurogym_behaviour.population import population
-from neurogym_behaviour.proportions import difference_interval
+from neurogym_behaviour.proportions import difference_interval, wide_difference
 from scipy.special import expit
 
 from neurogym_core import InvalidValueError
@@ -118,7 +118,8 @@ def difference(p: float, q: float) -> World:
     def draw(rng: np.random.Generator, n: int) -> Interval:
         part = n // 6
         a, b = rng.binomial(part, [p, q])
-        return Interval(*difference_interval(int(a), part, int(b), part))
+        counts = int(a), part, int(b), part
+        return Interval(*difference_interval(*counts), bool(wide_difference(*counts)))
 
     return World(
         "difference of fractions", f"{p:g} and {q:g}, a sixth of the trials each", p - q, draw
@@ -139,7 +140,8 @@ def sensitivity(d: float, criterion: float) -> World:
 def errors_minus_correct(accuracy: float, spread: float = 0.4) -> World:
     def draw(rng: np.random.Generator, n: int) -> Interval:
         times = rng.lognormal(6, spread, n)
-        return of(m.conditional_accuracy(times, rng.random(n) < accuracy), "error - correct")
+        found = m.conditional_accuracy(times, rng.random(n) < accuracy)
+        return of(found, "error - correct", "error - correct")
 
     setting = f"accuracy {accuracy:g}"
     if spread > 0.4:
@@ -150,7 +152,8 @@ def errors_minus_correct(accuracy: float, spread: float = 0.4) -> World:
 def slow_minus_fast(accuracy: float) -> World:
     def draw(rng: np.random.Generator, n: int) -> Interval:
         times = rng.lognormal(6, 0.4, n)
-        return of(m.conditional_accuracy(times, rng.random(n) < accuracy), "slow - fast")
+        found = m.conditional_accuracy(times, rng.random(n) < accuracy)
+        return of(found, "slow - fast", "slow - fast")
 
     return World("accuracy, slow - fast", f"accuracy {accuracy:g}", 0.0, draw)
 
@@ -423,11 +426,11 @@ def verdict(cell: Mapping[str, Any]) -> str:
 
 
 def unsaid(stored: Mapping[str, Any]) -> list[str]:
-    """Return the cells that cover too little, while the report has no note in most data sets."""
+    """Return the cells that cover too little or much, and have no note in most data sets."""
     return [
         key
         for key, cell in stored.items()
-        if verdict(cell) == "too narrow" and cell["said"] < 0.5 * cell["told"]
+        if verdict(cell) in ("too narrow", "too wide") and cell["said"] < 0.5 * cell["told"]
     ]
 
 

@@ -12,6 +12,9 @@ from neurogym_behaviour._columns import is_value, slot_column, values_by
 from neurogym_behaviour.intervals import check_confidence, wilson_interval
 from neurogym_core import InvalidValueError, TrialRecord
 
+RARE = 6
+"""With fewer answers of the rarer kind, intervals of differences of proportions are too wide."""
+
 
 @dataclass(frozen=True)
 class ProportionRow:
@@ -160,4 +163,19 @@ def difference_interval(
         difference,
         difference - float(np.hypot(p1 - low1, high2 - p2)),
         difference + float(np.hypot(high1 - p1, p2 - low2)),
+    )
+
+
+def wide_difference(k1: int, n1: int, k2: int, n2: int) -> str:
+    """Return a sentence if the interval of `difference_interval` is wide; "" if it is not.
+
+    Where nearly all answers are alike, it contains the truth in more than 97 % of data sets (the
+    table of coverage, `docs/_make/coverage.py`).
+    """
+    rare = min(k1 + k2, n1 + n2 - k1 - k2)
+    if rare >= RARE:
+        return ""
+    return (
+        f"all of the {n1 + n2} answers but {rare} are alike. With fewer than {RARE} others, the"
+        " 95 % interval is too wide: it contains the truth in 98 to 100 % of the cases."
     )
