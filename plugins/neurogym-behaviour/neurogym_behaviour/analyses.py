@@ -14,6 +14,7 @@ import pandas as pd
 from neurogym_plot.canvas import BLUE, GREEN, GREY, VERMILION
 
 from neurogym_behaviour import measures
+from neurogym_behaviour._columns import said_of_sessions
 from neurogym_behaviour.behaviour import (
     ANGULAR_ERROR,
     KERNEL_BINS,
@@ -124,6 +125,8 @@ def accuracy_per_condition(behaviour: Behaviour) -> Result:
     )  # fmt: skip
     if is_population(behaviour):
         notes.append(_said_mean("fraction correct", rows[0]["accuracy"], rows[0]))
+    elif said_of_sessions(record):
+        notes.append(said_of_sessions(record))
     said = ", ".join(f"{name} {count}" for name, count in zip(outcomes, counts, strict=True))
     return Result(pd.DataFrame(rows), _accuracy_figure(rows), [f"Outcomes: {said}.", *notes])
 

@@ -8,8 +8,7 @@ shift of time, because a network has no eyes and no arm.
 
 The reverse divergence is reported beside the score and has no part in the verdict: the bits per
 trial by which the subject's choices and times are less probable under an animal than under the
-subject. The score asks whether a subject expects what animals do; the divergence, whether it does
-what animals do not.
+subject. It grows with answers that the animals do not give.
 
 There are four kinds of scores (`KINDS`). Where no reaction times count, models of the subject
 predict the animal's choices from its own history (`choices`). Reports, such as reproduced
