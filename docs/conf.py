@@ -44,7 +44,13 @@ copybutton_only_copy_prompt_lines = True
 
 # Pages without a list of their sections: their tables need the width.
 WIDE = ("index", "tasks/index", "docs/gallery-results", "docs/performance", "docs/agent-results")
-TABLES = ("docs/leaderboard", "docs/neurons", "docs/coverage", "docs/results")
+TABLES = (
+    "docs/leaderboard",
+    "docs/neurons",
+    "docs/coverage",
+    "docs/results",
+    "docs/data-not-shipped",
+)
 """Pages with the menu on the left alone, whose tables have more columns than text is wide."""
 
 html_theme = "pydata_sphinx_theme"

@@ -9,8 +9,8 @@ from typing import Any
 
 from markdown_parts import console, escaped, table
 from neurogym_behaviour.behaviour import Behaviour, CannotTellError, Roles
-from neurogym_behaviour.comparison import over_strength
 from neurogym_behaviour.references import Reference, published, published_names
+from neurogym_likeness.comparison import over_strength
 from neurogym_likeness.signatures import signatures
 
 from neurogym_core import NeurogymError, make_task, run

@@ -116,7 +116,8 @@ KNOWN = {"oracle": 1.0, "all": 0.9, "constant": 0.5, "channel.a": 0.89, "channel
 def test_the_way_leads_from_the_best_shortcut_to_the_ideal_or_else_to_the_oracle():
     maker = loaded("train_gallery")
     assert maker.way_of(described(KNOWN, 0.8)) == maker.Way(0.6, 0.8, True)
-    assert maker.way_of(described(KNOWN)) == maker.Way(0.6, 1.0, False)
+    # With an unknown ideal, channel a may leave something out: the oracle has more.
+    assert maker.way_of(described(KNOWN)) == maker.Way(0.89, 1.0, False)
     assert maker.way_of(described(KNOWN, 0.62)) is None
     assert maker.way_of(described({})) is None
 
@@ -139,7 +140,7 @@ def verdict_on(info: TaskInfo, *finals: float, trainer: str = "gru") -> str:
         ((0.77, 0.77, 0.77), 0.8, "not learned"),  # above the half of the way
         ((0.8, 0.8, 0.6), 0.8, "not learned"),  # one of three seeds
         ((0.8, 0.8, 0.8), None, "open"),
-        ((0.97, 0.97, 0.97), None, "learned"),  # of the way to the oracle, and so to any ideal
+        ((0.99, 0.99, 0.99), None, "learned"),  # of the way to the oracle, and so to any ideal
         ((0.9, 0.9, 0.9), 0.62, "no way to go"),
         ((), 0.8, "not trained"),
     ],

@@ -1,4 +1,4 @@
-"""Analyse trial records, draw figures, compare with published data.
+"""Analyse trial records, draw figures, read published summaries.
 
 Names are imported on first use."""
 
@@ -18,7 +18,6 @@ _HOMES = {
     "analyse": "analyses",
     "choice_proportions": "proportions",
     "chronometric_figure": "figures",
-    "compare_with": "comparison",
     "cumulative_record": "events",
     "demo_figure": "figures",
     "fit_curve": "psychometric",

@@ -48,3 +48,31 @@ def values_by(record: TrialRecord, by: str | ArrayLike | None) -> tuple[str, np.
             " value in each. Leave these trials out first: record[~numpy.isnan(values)]."
         )
     return name, values
+
+
+SESSIONS = 5
+"""With fewer sessions, their differences say too little to be part of intervals."""
+
+
+def sessions_of(record: TrialRecord) -> np.ndarray | None:
+    """Return the number of the session of each trial, (n,); None: fewer than `SESSIONS`.
+
+    Sessions of several subjects differ, whatever their names.
+    """
+    if "session" not in record:
+        return None
+    keys = [record[name] for name in ("subject", "session") if name in record]
+    numbers = np.stack([np.unique(one, return_inverse=True)[1] for one in keys], axis=1)
+    found, each = np.unique(numbers, axis=0, return_inverse=True)
+    return each.reshape(-1) if len(found) >= SESSIONS else None
+
+
+def said_of_sessions(record: TrialRecord) -> str:
+    """Return a sentence about intervals that allow for differences of sessions; "": they do not."""
+    sessions = sessions_of(record)
+    if sessions is None:
+        return ""
+    return (
+        f"Intervals allow for differences between {sessions.max() + 1} sessions; if these do not"
+        " differ, the intervals are too wide."
+    )

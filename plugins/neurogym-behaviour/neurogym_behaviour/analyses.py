@@ -14,6 +14,7 @@ import pandas as pd
 from neurogym_plot.canvas import BLUE, GREEN, GREY, VERMILION
 
 from neurogym_behaviour import measures
+from neurogym_behaviour._columns import said_of_sessions
 from neurogym_behaviour.behaviour import (
     ANGULAR_ERROR,
     KERNEL_BINS,
@@ -44,6 +45,7 @@ from neurogym_behaviour.proportions import (
     accuracy,
     choice_proportions,
     difference_interval,
+    wide_difference,
 )
 from neurogym_behaviour.psychometric import PsychometricFit, fit_psychometric
 from neurogym_behaviour.standard import FEWEST, last_choices, standard_measures
@@ -123,6 +125,8 @@ def accuracy_per_condition(behaviour: Behaviour) -> Result:
     )  # fmt: skip
     if is_population(behaviour):
         notes.append(_said_mean("fraction correct", rows[0]["accuracy"], rows[0]))
+    elif said_of_sessions(record):
+        notes.append(said_of_sessions(record))
     said = ", ".join(f"{name} {count}" for name, count in zip(outcomes, counts, strict=True))
     return Result(pd.DataFrame(rows), _accuracy_figure(rows), [f"Outcomes: {said}.", *notes])
 
@@ -873,6 +877,9 @@ def side_bias(behaviour: Behaviour) -> Result:
             f"Block shift: {shift:+.3f} of choices (95 % interval {low:+.3f} to {high:+.3f}),"
             f" {what}; positive: towards the side that {behaviour.block!r} makes likelier."
         ]
+        if not is_population(behaviour):
+            wide = wide_difference(*_counts_of_blocks(behaviour))
+            notes += [f"Block shift: {wide}"] if wide else []
     except CannotTellError as error:
         notes = [f"No block shift: {error}."]
     made, (axes,) = figure(height=0.9 + 0.3 * len(rows))
@@ -946,6 +953,11 @@ def block_shift(behaviour: Behaviour) -> tuple[float, float, float]:
         CannotTellError: no column is known to be the block, it is not a number, or the weakest
             evidence was answered in fewer than two blocks.
     """
+    return difference_interval(*_counts_of_blocks(behaviour))
+
+
+def _counts_of_blocks(behaviour: Behaviour) -> tuple[int, int, int, int]:
+    """Return choices to the right, and answers, in the likelier block and then in the other."""
     values = behaviour.record[behaviour.block]
     if values.dtype.kind not in "biuf":
         raise CannotTellError(f"{behaviour.block!r} is not a number, so a shift has no sign")
@@ -959,11 +971,11 @@ def block_shift(behaviour: Behaviour) -> tuple[float, float, float]:
     ends = [found[-1], found[0]]
     if "left" in behaviour.block:
         ends.reverse()
-    counts = [
+    (k1, n1), (k2, n2) = (
         (int(behaviour.chose_right[here].sum()), int(here.sum()))
         for here in (chosen & (values == value) for value in ends)
-    ]
-    return difference_interval(*counts[0], *counts[1])
+    )
+    return k1, n1, k2, n2
 
 
 def _weakest(behaviour: Behaviour) -> tuple[np.ndarray, str]:

@@ -21,7 +21,7 @@ from scipy.stats import t as student
 
 from neurogym_behaviour.intervals import wilson_interval
 from neurogym_behaviour.lapsing import fit_lapsing
-from neurogym_behaviour.proportions import difference_interval
+from neurogym_behaviour.proportions import difference_interval, wide_difference
 from neurogym_behaviour.psychometric import BARTLETT, PsychometricFit, fit_curve
 from neurogym_core import InvalidValueError
 
@@ -624,8 +624,10 @@ def conditional_accuracy(times: ArrayLike, correct: ArrayLike, bins: int = 5) ->
     )
     found, notes = {}, []
     if min(n[0], n[-1]) >= EACH:
-        ends = difference_interval(int(k[-1]), int(n[-1]), int(k[0]), int(n[0]))
-        found["slow - fast"] = Measure(*ends, int(n[0] + n[-1]))
+        ends = int(k[-1]), int(n[-1]), int(k[0]), int(n[0])
+        found["slow - fast"] = Measure(*difference_interval(*ends), int(n[0] + n[-1]))
+        wide = wide_difference(*ends)
+        notes += [f"slow - fast: {wide}"] if wide else []
     wrong, right = values[~hit], values[hit]
     if min(len(wrong), len(right)) >= EACH:
         found["error - correct"] = mean_difference(wrong, right, "ms")

@@ -1,16 +1,20 @@
-"""Fractions of correct answers, or of choices, with intervals. NumPy only."""
+"""Fractions of correct answers, or of choices, with intervals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from neurogym_behaviour._columns import is_value, slot_column, values_by
+from neurogym_behaviour._columns import SESSIONS, is_value, sessions_of, slot_column, values_by
 from neurogym_behaviour.intervals import check_confidence, wilson_interval
 from neurogym_core import InvalidValueError, TrialRecord
+
+RARE = 6
+"""With fewer answers of the rarer kind, intervals of differences of proportions are too wide."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,8 @@ class ProportionRow:
             (`choice_proportions`).
         n: number of trials answered correctly or incorrectly.
         fraction: ``k / n``; NaN if no trial was answered.
-        low, high: Wilson's interval of the fraction.
+        low, high: Wilson's interval of the fraction; with five or more sessions (column
+            ``session``), of as many independent trials as have its variance between sessions.
         unanswered: trials left out because they were missed, aborted, or not asked.
         other: trials left out because the answer was neither correct nor incorrect (a sure bet).
     """
@@ -126,7 +131,8 @@ def _proportions(
         np.bincount(group[chosen], minlength=len(levels))
         for chosen in (hit & was_answered, was_answered, other, np.ones(len(record), bool))
     )
-    low, high = wilson_interval(k, n, confidence)
+    alike = _independent(sessions_of(record), hit & was_answered, was_answered, group, confidence)
+    low, high = wilson_interval(k * alike, n * alike, confidence)
     columns = (levels, k, n, low, high, n_other, n_all)
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return [
@@ -142,6 +148,40 @@ def _proportions(
         )
         for value, hits, trials, lower, upper, others, total in rows
     ]
+
+
+def _independent(
+    sessions: np.ndarray | None,
+    hit: np.ndarray,
+    asked: np.ndarray,
+    group: np.ndarray,
+    confidence: float,
+) -> np.ndarray:
+    """Return the independent trials for each trial of a group, (groups,); 1 without sessions.
+
+    The variance of a proportion over that of independent trials is the design effect (Kish 1965);
+    it is computed from the sums of sessions, with the quantile of Student's t for their number.
+    """
+    if sessions is None:
+        return np.ones(())
+    from scipy.special import stdtrit
+
+    share = np.ones(group.max() + 1)
+    for one in range(len(share)):
+        rows = asked & (group == one)
+        n = np.bincount(sessions[rows])
+        k = np.bincount(sessions[rows], weights=hit[rows])
+        m = int((n > 0).sum())
+        if m < SESSIONS:
+            continue
+        p = k.sum() / n.sum()
+        effect = 1.0
+        if 0 < p < 1:
+            effect = m / (m - 1) * ((k - p * n) ** 2).sum() / (n.sum() * p * (1 - p))
+        level = (1 + confidence) / 2
+        wider = stdtrit(m - 1, level) / NormalDist().inv_cdf(level)
+        share[one] = 1 / (max(effect, 1) * wider**2)
+    return share
 
 
 def difference_interval(
@@ -160,4 +200,19 @@ def difference_interval(
         difference,
         difference - float(np.hypot(p1 - low1, high2 - p2)),
         difference + float(np.hypot(high1 - p1, p2 - low2)),
+    )
+
+
+def wide_difference(k1: int, n1: int, k2: int, n2: int) -> str:
+    """Return a sentence if the interval of `difference_interval` is wide; "" if it is not.
+
+    Where nearly all answers are alike, it contains the truth in more than 97 % of data sets (the
+    table of coverage, `docs/_make/coverage.py`).
+    """
+    rare = min(k1 + k2, n1 + n2 - k1 - k2)
+    if rare >= RARE:
+        return ""
+    return (
+        f"all of the {n1 + n2} answers but {rare} are alike. With fewer than {RARE} others, the"
+        " 95 % interval is too wide: it contains the truth in 98 to 100 % of the cases."
     )

@@ -26,8 +26,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize
 from scipy.stats import chi2
 from scipy.stats import f as fisher
+from scipy.stats import t as student
 
-from neurogym_behaviour._columns import is_value, slot_column, values_by
+from neurogym_behaviour._columns import is_value, sessions_of, slot_column, values_by
 from neurogym_behaviour.intervals import check_confidence
 from neurogym_core import InvalidValueError, TrialRecord
 
@@ -155,7 +156,8 @@ def fit_psychometric(
     With ``y="correct"``, P(correct) over the unsigned strength: by default a Weibull function with
     ``guess = 1 / n_choices``. With ``y="choice"``, P(choosing `choice`) over the signed strength
     (`signed_strength`): by default a logistic function with a bias, and equal lapse rates on both
-    sides.
+    sides. With five or more sessions (column ``session``), profile intervals of threshold and slope
+    are at least as wide as those of errors that are robust to clusters of trials.
 
     Args:
         record: n trials.
@@ -188,20 +190,73 @@ def fit_psychometric(
             " trials. Check the record's outcomes: the subject may abort or miss every trial."
         )
     levels, group = np.unique(values[kept].astype(float), return_inverse=True)
+    how: dict[str, Any] = {
+        "shape": shape or ("logistic" if by_choice else "weibull"),
+        "guess": guess if guess is not None else "symmetric" if by_choice else _chance(n_choices),
+        "lapse": lapse,
+        "max_lapse": max_lapse,
+        "interval": interval,
+        "resamples": resamples,
+        "seed": seed,
+        "confidence": confidence,
+    }
     fit = fit_curve(
         levels,
         np.bincount(group, weights=hit[kept], minlength=len(levels)),
         np.bincount(group, minlength=len(levels)),
-        shape=shape or ("logistic" if by_choice else "weibull"),
-        guess=guess if guess is not None else "symmetric" if by_choice else _chance(n_choices),
-        lapse=lapse,
-        max_lapse=max_lapse,
-        interval=interval,
-        resamples=resamples,
-        seed=seed,
-        confidence=confidence,
+        **how,
     )
-    return replace(fit, n_excluded=int(len(record) - kept.sum()))
+    fit = replace(fit, n_excluded=int(len(record) - kept.sum()))
+    sessions = sessions_of(record[kept])
+    if interval != "profile" or sessions is None or "slope" in fit.undetermined:
+        return fit
+    return _over_sessions(fit, levels, group, hit[kept], sessions, how)
+
+
+def _over_sessions(
+    fit: PsychometricFit,
+    levels: np.ndarray,
+    group: np.ndarray,
+    hit: np.ndarray,
+    sessions: np.ndarray,
+    how: Mapping[str, Any],
+) -> PsychometricFit:
+    """Return the fit with intervals of threshold and slope that allow for differences of sessions.
+
+    They are at least those of errors that are robust to clusters (Liang & Zeger 1986, Biometrika
+    73:13), with the quantile of Student's t for the number of sessions. A lapse rate of 0 is fixed,
+    and so is a free guess rate.
+    """
+    m, intervals = int(sessions.max()) + 1, dict(fit.intervals)
+    k, n = np.zeros((m, len(levels))), np.zeros((m, len(levels)))
+    np.add.at(k, (sessions, group), hit)
+    np.add.at(n, (sessions, group), 1)
+    steps = {"threshold": 1e-3 / fit.slope, "slope": 1e-3 * fit.slope}
+    if fit.shape == "weibull":
+        steps["threshold"] = 1e-3 * fit.threshold
+    if how["lapse"] == "free" and fit.lapse > 1e-6:
+        steps["lapse"] = min(1e-3, fit.lapse / 2)
+    steps = {name: one for name, one in steps.items() if name not in fit.undetermined}
+
+    def moved(name: str, by: float) -> np.ndarray:
+        both = ("lapse", "guess") if name == "lapse" and how["guess"] == "symmetric" else (name,)
+        return replace(fit, **{one: getattr(fit, one) + by for one in both}).predict(levels)
+
+    change = np.stack([(moved(name, h) - moved(name, -h)) / (2 * h) for name, h in steps.items()])
+    p = np.clip(fit.predict(levels), 1e-9, 1 - 1e-9)
+    scores = ((k - n * p) / (p * (1 - p))) @ change.T
+    bread = np.linalg.pinv((change * (n.sum(axis=0) / (p * (1 - p)))) @ change.T)
+    errors = np.sqrt(np.diag(bread @ scores.T @ scores @ bread) * m / (m - 1))
+    limit = float(student.ppf((1 + fit.confidence) / 2, m - 1))
+    for name, error in zip(steps, errors.tolist(), strict=True):
+        if name in ("threshold", "slope") and name in intervals:
+            value, (low, high) = getattr(fit, name), intervals[name]
+            intervals[name] = (min(low, value - limit * error), max(high, value + limit * error))
+    said = (
+        f"threshold and slope have intervals that allow for differences between"
+        f" {m} sessions; if these do not differ, the intervals are too wide."
+    )
+    return replace(fit, intervals=intervals, cautions=(*fit.cautions, said))
 
 
 def fit_curve(

@@ -12,6 +12,7 @@ from neurogym_behaviour.analyses import (
     between_choices,
     block_shift,
     psychometric_function,
+    side_bias,
 )
 from neurogym_behaviour.behaviour import Behaviour, CannotTellError, Roles
 from neurogym_behaviour.findings import Finding
@@ -397,6 +398,13 @@ def test_a_block_shift_has_a_sign_and_an_interval():
     left = simulated(20_000, shift=2.0)
     left = changed(left, p_left=1 - left["p_right"], p_right=None)
     assert block_shift(Behaviour(left))[0] == pytest.approx(with_prior[0])
+
+
+def test_a_block_shift_whose_interval_is_too_wide_says_so():
+    one_sided = simulated(600, bias=8.0)
+    said = " ".join(side_bias(Behaviour(one_sided)).notes)
+    assert "Block shift: all of the" in said
+    assert "too wide" not in " ".join(side_bias(Behaviour(simulated(2000, shift=1.0))).notes)
 
 
 def test_a_subject_that_is_blind_to_blocks_has_no_shift():

@@ -259,11 +259,19 @@ def test_times_of_errors_are_compared_with_an_interval_that_is_as_skewed_as_they
     assert (one.low, one.high) == pytest.approx((plain.low, plain.high), abs=0.2)
 
 
+@pytest.mark.parametrize(("accuracy", "wide"), [(0.98, True), (0.8, False)])
+def test_an_interval_that_is_too_wide_is_said(rng, accuracy, wide):
+    times = rng.lognormal(6, 0.4, 400)
+    correct = np.arange(400) % 50 >= round(50 * (1 - accuracy))
+    notes = m.conditional_accuracy(times, correct).notes
+    assert any(one.startswith("slow - fast: all of the") for one in notes) == wide
+
+
 def test_skewed_times_of_few_errors_and_stops_that_never_start_are_said(rng):
     times, hit = rng.lognormal(6, 0.8, 200), np.arange(200) % 20 > 0
     assert any("times are skewed" in note for note in m.conditional_accuracy(times, hit).notes)
     even = rng.normal(500, 50, 200)
-    assert not m.conditional_accuracy(even, hit).notes
+    assert not any("skewed" in one for one in m.conditional_accuracy(even, hit).notes)
     delay = np.where(np.arange(400) % 4, np.nan, 250.0)
     go = rng.normal(450, 80, 400)
     answered = np.isnan(delay) | (go < 450)

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from neurogym_behaviour.analyses import accuracy_per_condition, history, psychometric, side_bias
 from neurogym_behaviour.behaviour import Behaviour, Roles
-from neurogym_behaviour.comparison import parameters
 from neurogym_behaviour.population import over_subjects, population
-from neurogym_behaviour.references import published
 
 from neurogym_core import TrialRecord, run
 
@@ -85,22 +83,6 @@ def test_tables_have_means_over_mice_and_the_spread():
     assert set(shift.table["subjects"]) == {3}
     pooled = accuracy_per_condition(Behaviour(record, Roles(pool=True))).table
     assert "subjects" not in pooled
-
-
-def test_a_comparison_has_the_mean_over_mice():
-    record = mice([-12, 0, 3, 12], 400, seed=2)
-    reference = published("ibl-2021")
-    rows = {
-        pool: parameters(Behaviour(record, Roles(pool=pool)), reference).table.set_index(
-            "parameter"
-        )
-        for pool in (False, True)
-    }
-    name = "bias" if "bias" in rows[False].index else rows[False].index[0]
-    width = {
-        pool: float(one.loc[name, "high"] - one.loc[name, "low"]) for pool, one in rows.items()
-    }
-    assert width[False] > 2 * width[True]
 
 
 def test_one_animal_is_no_population():

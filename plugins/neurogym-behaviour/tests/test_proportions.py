@@ -143,3 +143,41 @@ def test_proportions_need_numpy_only():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert answer.stdout.strip() == "[]"
+
+
+def sessions_that_differ(seed, spread=0.5, n=1000, sessions=10, **more):
+    rng = np.random.default_rng(seed)
+    session = np.arange(n) * sessions // n
+    p = 1 / (1 + np.exp(-1.4 - spread * rng.normal(size=sessions)[session]))
+    outcome = np.where(rng.random(n) < p, "correct", "error")
+    return TrialRecord({"session": session, "outcome": outcome, **more})
+
+
+class TestSessions:
+    def test_intervals_contain_the_truth_only_if_they_know_of_the_sessions(self):
+        """The mean of logistic(1.4 + 0.5 z) is 0.7911; the seeds are fixed."""
+        known, blind = 0, 0
+        for seed in range(200):
+            record = sessions_that_differ(seed)
+            row = accuracy(record, None)[0]
+            low, high = wilson_interval(row.k, row.n)
+            known += row.low <= 0.7911 <= row.high
+            blind += low <= 0.7911 <= high
+        assert known >= 180
+        assert blind <= 140
+
+    @pytest.mark.parametrize("sessions", [1, 4])
+    def test_few_sessions_leave_the_interval_of_wilson(self, sessions):
+        row = accuracy(sessions_that_differ(1, sessions=sessions), None)[0]
+        assert (row.low, row.high) == wilson_interval(row.k, row.n)
+
+    def test_sessions_of_two_subjects_are_not_the_same(self):
+        record = sessions_that_differ(1, sessions=3, subject=np.arange(1000) % 2)
+        row = accuracy(record, None)[0]  # six sessions
+        assert row.high - row.low > np.diff(wilson_interval(row.k, row.n))[0]
+
+    def test_an_interval_of_trials_that_are_all_correct_ends_at_one(self):
+        record = TrialRecord({"session": np.arange(50) // 5, "outcome": np.full(50, "correct")})
+        row = accuracy(record, None)[0]
+        assert row.high == 1
+        assert row.low < wilson_interval(50, 50)[0]

@@ -1,4 +1,4 @@
-"""Subjects with parameters and their fits, signatures, and scores beside animals and people.
+"""Subjects with parameters and their fits, signatures, comparisons, and scores beside animals.
 
 Names are imported on first use."""
 
@@ -12,6 +12,7 @@ _HOMES = {
     "Integrator": "learners",
     "QLearner": "learners",
     "WinStayLoseShift": "learners",
+    "compare_with": "comparison",
 }
 
 __all__ = [*_HOMES]

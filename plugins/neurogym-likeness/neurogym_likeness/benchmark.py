@@ -139,8 +139,8 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
     passes, or the animals do not.
 
     --json prints an object with the keys schema (1), command, benchmark, bound, reference, ceiling,
-    animals (name -> score, low, high), controls (name -> score, low, high, choice, added, alike),
-    and failures.
+    animals (name -> score, low, high), controls (name -> score, low, high, choice, added, reverse,
+    alike), and failures.
     """
     from neurogym_likeness.benchmarks import CannotTellError, benchmark
     from neurogym_likeness.bits import animals_held_out
@@ -177,7 +177,9 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
     for control, found in scores.items():
         verdict = "passes" if found.alike(found.seeds[0]) else "does not pass"
         interval = f"[{found.low:.2f}, {found.high:.2f}]"
-        click.echo(f"  {control}: {found.seeds[0].score:.2f} {interval}, {verdict}")
+        reverse = found.seeds[0].reverse
+        also = f"; reverse divergence {reverse:.2f} bits" if found.timed else ""
+        click.echo(f"  {control}: {found.seeds[0].score:.2f} {interval}, {verdict}{also}")
     for sentence in wrong:
         click.echo(f"Wrong: {sentence}.")
     context.exit(1 if wrong else 0)
@@ -188,6 +190,7 @@ def _numbers(likeness: Likeness, seed: Any) -> dict[str, Any]:
         "score": seed.score,
         "choice": seed.choice,
         "added": seed.added,
+        "reverse": seed.reverse,
         "alike": likeness.alike(seed),
     }
 

@@ -6,6 +6,10 @@ guesser gives them, who knows the animal's reaction times and no condition. It i
 and 1 for another animal. Held-out parts of the animals' trials choose the only free parameter, a
 shift of time, because a network has no eyes and no arm.
 
+The reverse divergence is reported beside the score and has no part in the verdict: the bits per
+trial by which the subject's choices and times are less probable under an animal than under the
+subject. It grows with answers that the animals do not give.
+
 There are four kinds of scores (`KINDS`). Where no reaction times count, models of the subject
 predict the animal's choices from its own history (`choices`). Reports, such as reproduced
 durations, are reaction times without a choice, and are not shifted.
@@ -210,6 +214,7 @@ class Bench:
             self.n_bins = int(np.ceil((longest + SHIFTS.max()) / GRID)) + 1
         self.ordered = all(one.before is not None for one in self.animals.values())
         self.scale = float(np.mean(np.abs(self.signed))) or 1.0
+        self._predictors: dict[str, Predictor] = {}
 
     def condition(self, one: Answers, name: str) -> np.ndarray:
         """Return the index of the condition of each trial, (n,); -1: none of the animals'.
@@ -228,6 +233,12 @@ class Bench:
                 f" animals' strengths: {every}"
             )
         return np.array([index.get(key, -1) for key in one.conditions], np.int64)
+
+    def predictor(self, name: str) -> Predictor:
+        """Return the table of the trials of an animal."""
+        if name not in self._predictors:
+            self._predictors[name] = Predictor(self, self.animals[name], name)
+        return self._predictors[name]
 
     def bins(self, time: np.ndarray) -> np.ndarray:
         """Return the bin of each reaction time in ms, (n,)."""
@@ -275,6 +286,38 @@ class Predictor:
         level = _leaning(level, top / top.sum())
         times = _leaning(each, level).reshape(2 * n_levels, n_bins)
         return chosen, times[cell]
+
+
+def reverse_divergence(bench: Bench, subject: Predictor, name: str, shift: float) -> float:
+    """Return the divergence of a subject's choices and times from those of an animal, bits.
+
+    It is the mean over levels of the Kullback-Leibler divergence KL(subject || animal) of choice
+    and time given the condition, in the bins of the score. Both are mixed with the guesser. Trials
+    without an answer are left out. Bits fall with the number of trials n as 1 / n, so two halves of
+    both say by how much, as in `Target.corrected`; equal distributions are near 0, on either side.
+
+    Args:
+        bench: the animals.
+        subject: the table of a subject, or of another animal.
+        name: of the animal.
+        shift: added to the times of the subject, ms.
+    """
+    animal = bench.predictor(name)
+    floor = np.bincount(bench.bins(bench.animals[name].time), minlength=bench.n_bins) + 0.5
+    guesser = floor / floor.sum() / bench.options
+
+    def joint(one: Predictor, shift: float, rows: np.ndarray | slice) -> np.ndarray:
+        chosen, times = one.table(shift, rows)
+        chosen = chosen / chosen.sum(axis=1, keepdims=True)
+        given = chosen[:, :, None] * times[:, : bench.options]
+        return (1 - MIX) * given + MIX * guesser
+
+    def divergence(rows: np.ndarray | slice, theirs: np.ndarray | slice) -> float:
+        p, q = joint(subject, shift, rows), joint(animal, 0.0, theirs)
+        return per_level((p * np.log2(p / q)).sum(axis=(1, 2)), bench.level)
+
+    halves = [divergence(*both) for both in zip(subject.halves, animal.halves, strict=True)]
+    return 2 * divergence(slice(None), slice(None)) - sum(halves) / 2
 
 
 def _wrong(signed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -444,6 +487,8 @@ class Seed:
             these, of rewards.
         unshifted: bits per trial without the shift of time.
         shift: median of the fitted shifts, ms.
+        reverse: bits per trial by which its choices and times, with the fitted shifts, diverge from
+            those of the animals (`reverse_divergence`); NaN where no times count.
     """
 
     name: str
@@ -453,6 +498,7 @@ class Seed:
     added: float
     unshifted: float
     shift: float
+    reverse: float
 
 
 @dataclass(frozen=True)
@@ -534,8 +580,7 @@ def likeness_in_bits(
             met.
     """
     bench = Bench(animals, kind)
-    pairs, shifts = _pairs(bench, seeds, progress)
-    return _likeness(bench, seeds, pairs, shifts, _ceiling(bench))
+    return _likeness(bench, seeds, *_pairs(bench, seeds, progress), _ceiling(bench))
 
 
 def likeness_of_each(
@@ -555,12 +600,8 @@ def likeness_of_each(
         CannotTellError: as `likeness_in_bits`.
     """
     bench = Bench(animals, kind)
-    pairs, shifts = _pairs(bench, subjects, progress)
-    ceiling = _ceiling(bench)
-    return {
-        name: _likeness(bench, {name: one}, pairs, shifts, ceiling)
-        for name, one in subjects.items()
-    }
+    found, ceiling = _pairs(bench, subjects, progress), _ceiling(bench)
+    return {name: _likeness(bench, {name: one}, *found, ceiling) for name, one in subjects.items()}
 
 
 _Player = tuple[str, str]
@@ -571,8 +612,13 @@ def _pairs(
     bench: Bench,
     seeds: Mapping[str, Answers],
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[dict[tuple[_Player, str], _Sums], dict[_Player, list[float]]]:
-    """Return the bits of each animal under each seed and each other animal, and the shifts."""
+) -> tuple[
+    dict[tuple[_Player, str], _Sums], dict[_Player, list[float]], dict[_Player, list[float]]
+]:
+    """Return the bits of each animal under each seed and each other animal.
+
+    The others are the fitted shifts and the reverse divergences of each seed and animal.
+    """
     table, target_of = PARTS[bench.kind]
     targets: dict[str, Any] = {name: target_of(bench, name) for name in bench.animals}
     players = {
@@ -581,6 +627,7 @@ def _pairs(
     }
     pairs: dict[tuple[_Player, str], _Sums] = {}
     shifts: dict[_Player, list[float]] = {}
+    reverse: dict[_Player, list[float]] = {}
     for done, (player, answers) in enumerate(players.items()):
         if not answers.answered.any():
             raise CannotTellError(f"{player[1]} has no trial with a choice and a reaction time")
@@ -592,9 +639,13 @@ def _pairs(
                 found = target.bits(predictor)
                 pairs[player, name] = _Sums(target, found)
                 shifts.setdefault(player, []).extend(found.shifts)
+                if bench.timed:
+                    reverse.setdefault(player, []).extend(
+                        reverse_divergence(bench, predictor, name, shift) for shift in found.shifts
+                    )
         if progress is not None:
             progress(done + 1, len(players))
-    return pairs, shifts
+    return pairs, shifts, reverse
 
 
 def _ceiling(bench: Bench) -> float:
@@ -606,6 +657,7 @@ def _likeness(
     seeds: Mapping[str, Answers],
     pairs: Mapping[tuple[_Player, str], _Sums],
     shifts: Mapping[_Player, list[float]],
+    reverse: Mapping[_Player, list[float]],
     ceiling: float,
 ) -> Likeness:
     """Return the score of a subject from the bits of all pairs."""
@@ -621,6 +673,7 @@ def _likeness(
         return Seed(
             player[1], total / reference, total, choice, total - choice,
             mean(player, UNSHIFTED), float(np.median(shifts[player])),
+            float(np.mean(reverse.get(player, np.nan))),
         )  # fmt: skip
 
     mine = tuple(scored(("seed", name)) for name in seeds)
@@ -726,7 +779,7 @@ def animals_held_out(
     bench = Bench(animals, kind)
     if len(animals) < 3:
         raise CannotTellError(f"{len(animals)} animals; scoring each beside others needs three")
-    pairs, _ = _pairs(bench, {})
+    pairs, *_ = _pairs(bench, {})
     found = {}
     for name in bench.animals:
         others = [one for one in bench.animals if one != name]
@@ -794,6 +847,7 @@ def scored_finding(likeness: Likeness, subject: str) -> Finding:
                 {"unshifted": one.unshifted, "shift (ms)": one.shift}
                 if likeness.kind == TIMES else {}
             ),
+            **({"reverse": one.reverse} if likeness.timed else {}),
             "verdict": verdict,
         }
         for kind, each in (("seed", likeness.seeds), ("animal", likeness.animals))
@@ -835,6 +889,13 @@ def said(likeness: Likeness, subject: str) -> list[str]:
         + (", without a shift of time." if kind == TIMES else ".")
         + (" Choices alone were measured." if kind == CHOICES else ""),
     ]
+    if likeness.timed:
+        theirs = [one.reverse for one in likeness.animals]
+        notes.append(
+            f"Reverse divergence: {np.mean([one.reverse for one in likeness.seeds]):.2f} bits per"
+            f" trial; each {unit} from the others {min(theirs):.2f} to {max(theirs):.2f}. It grows"
+            f" with answers that the {unit}s do not give, and has no part in the verdict."
+        )
     if likeness.doubts:
         return [*notes, f"No verdict: {'; '.join(likeness.doubts)}."]
     alike = sum(likeness.verdict(one) == "not distinguished" for one in likeness.seeds)

@@ -168,9 +168,10 @@ def _report(
     style: str,
     as_json: bool,
 ) -> None:
-    from neurogym_behaviour.comparison import compare_with
     from neurogym_behaviour.report import SCHEMA, findings_data, write_report
     from neurogym_plot.styles import figure_style
+
+    from neurogym_likeness.comparison import compare_with
 
     with figure_style(style):
         findings = compare_with(behaviour, reference)

@@ -136,12 +136,69 @@ def test_no_score_without_answers_animals_or_their_conditions(animals):
         likeness_in_bits({"0": easy}, animals)
 
 
+def broad(one, rng):
+    far = rng.random(len(one)) < 0.2
+    return replace(one, time=np.where(far, rng.uniform(100, 2500, len(one)), one.time))
+
+
+def modes(one, rng):
+    """Times are the most frequent bins of one animal."""
+    model, time = population(6, 0)["animal 0"], one.time.copy()
+    for level in LEVELS:
+        bins = np.ceil(model.time[abs(model.signed) == level] / 100).astype(int)
+        time[abs(one.signed) == level] = 100.0 * np.bincount(bins).argmax()
+    return replace(one, time=time)
+
+
+def fast_half(one, rng):
+    time = one.time.copy()
+    for level in LEVELS:
+        rows = abs(one.signed) == level
+        time[rows] = rng.choice(np.sort(time[rows])[: rows.sum() // 2], rows.sum())
+    return replace(one, time=time)
+
+
+@pytest.mark.parametrize("cheat", [broad, modes, fast_half], ids=["broad", "modes", "fast half"])
+def test_the_reverse_divergence_shows_who_does_what_animals_do_not(cheat, animals, honest):
+    most = max(one.reverse for one in honest.animals)
+    assert all(-0.05 < one.reverse < most for one in honest.seeds)
+    found = likeness_in_bits(seeds(cheat), animals)
+    assert min(one.reverse for one in found.seeds) > 2 * most
+    if cheat is broad:  # the score alone does not tell it from the animals
+        assert found.score > found.bound
+
+
+@pytest.mark.parametrize(("n", "most"), [(600, 0.15), (4000, 0.02)])
+def test_equal_subjects_diverge_by_nothing_but_few_trials(n, most):
+    """Without the correction of both tables, it would be 0.6 and 0.1 bits."""
+    animals = {name: diffusion(n, seed) for name, seed in (("a", 5), ("b", 7))}
+    found = likeness_in_bits({"0": diffusion(n, 6)}, animals)
+    assert all(abs(one.reverse) < most for one in [*found.seeds, *found.animals])
+
+
+def test_the_reverse_divergence_has_the_clock_and_the_shift_of_the_score(animals, honest):
+    here = np.mean([one.reverse for one in honest.seeds])
+    late = likeness_in_bits(seeds(lambda one, rng: replace(one, time=one.time + 200)), animals)
+    coarse = likeness_in_bits({str(k): diffusion(2000, 900 + k, dt=100) for k in range(3)}, animals)
+    for found in (late, coarse):
+        assert np.mean([one.reverse for one in found.seeds]) == pytest.approx(here, abs=0.06)
+
+
+def test_choices_without_times_have_no_reverse_divergence(animals):
+    two = dict(list(animals.items())[:2])
+    found = likeness_in_bits({"0": diffusion(240, 1)}, two, kind="choices")
+    assert np.isnan(found.seeds[0].reverse)
+    assert not any("Reverse" in one for one in said(found, "diffusion"))
+
+
 def test_the_figure_and_the_sentences_say_the_numbers(honest):
     with figure_style("screen"):
         finding = scored_finding(honest, "diffusion")
     assert len(finding.table) == 9
     assert f"{honest.score:.2f}" in said(honest, "diffusion")[0]
-    assert "3 of 3 seeds" in finding.notes[1]
+    assert "Reverse divergence: 0.09 bits per trial" in finding.notes[1]
+    assert "reverse" in finding.table
+    assert "3 of 3 seeds" in finding.notes[2]
 
 
 def test_a_context_is_another_condition(animals):

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from neurogym_behaviour.behaviour import Behaviour, Roles
-from neurogym_behaviour.comparison import _noise, compare_with
 from neurogym_behaviour.references import (
     PUBLISHED,
     published,
@@ -17,6 +16,7 @@ from neurogym_behaviour.references import (
     read_summary,
     summarised,
 )
+from neurogym_likeness.comparison import _noise, compare_with, parameters
 
 from neurogym_core import InvalidValueError, TrialRecord, UnknownNameError
 
@@ -478,3 +478,28 @@ def test_the_list_is_json_too(ngym):
     found = json.loads(said)["references"]
     assert {"roitman-shadlen-2002"} <= {one["name"] for one in found}
     assert {one["kind"] for one in found} <= {"animals", "people", "criteria"}
+
+
+def test_a_comparison_has_the_mean_over_mice():
+    """Biases of four mice differ: their interval is wider than that of the pooled trials."""
+    rng = np.random.default_rng(2)
+    names, contrasts = np.repeat(["a", "b", "c", "d"], 400), np.array([0, 6.25, 12.5, 25, 100])
+    right, contrast = rng.random(1600) < 0.5, rng.choice(contrasts, 1600)
+    bias = np.repeat([-12.0, 0, 3, 12], 400)
+    drive = 0.12 * (np.where(right, contrast, -contrast) - bias)
+    chose = rng.random(1600) < 0.05 + 0.9 / (1 + np.exp(-drive))
+    record = TrialRecord(
+        {
+            "subject": names,
+            "contrast": contrast,
+            "side": np.where(right, "right", "left"),
+            "choice": np.where(chose, "right", "left"),
+            "outcome": np.where(chose == right, "correct", "error"),
+        }
+    )
+    width = {}
+    for pool in (False, True):
+        rows = parameters(Behaviour(record, Roles(pool=pool)), published("ibl-2021")).table
+        one = rows.set_index("parameter").loc["bias"]
+        width[pool] = float(one["high"] - one["low"])
+    assert width[False] > 2 * width[True]

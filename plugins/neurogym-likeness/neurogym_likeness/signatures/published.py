@@ -230,7 +230,7 @@ def prior_shift(behaviour: Behaviour) -> Measure:
 @signature("contrast-threshold.toml")
 def contrast_threshold(behaviour: Behaviour) -> Measure:
     """Return the width of the error function nearest to the fitted logistic function."""
-    from neurogym_behaviour.comparison import ERF_WIDTH
+    from neurogym_likeness.comparison import ERF_WIDTH
 
     slope = _parameter(_choices(behaviour, guess="free"), "slope")
     return Measure(ERF_WIDTH / slope.value, ERF_WIDTH / slope.high, ERF_WIDTH / slope.low, slope.n)

@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from neurogym_plot.canvas import BLUE, GREY, VERMILION, cycle_colour
-
 from neurogym_behaviour.analyses import MISFIT, block_shift, mean_parameter, misfit_of, varied_times
 from neurogym_behaviour.behaviour import Behaviour, CannotTellError
 from neurogym_behaviour.figures import MARKERS, StrengthAxis, legend_above, with_unit
@@ -20,6 +18,8 @@ from neurogym_behaviour.findings import Analysis, Finding, Result, figure
 from neurogym_behaviour.intervals import wilson_interval
 from neurogym_behaviour.psychometric import fit_psychometric
 from neurogym_behaviour.references import Reference, Subject, share_correct, summarised
+from neurogym_plot.canvas import BLUE, GREY, VERMILION, cycle_colour
+
 from neurogym_core import InvalidValueError
 
 ERF_WIDTH = 1.702 * np.sqrt(2)
