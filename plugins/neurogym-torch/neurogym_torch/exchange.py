@@ -42,11 +42,12 @@ def export(network: nn.Module, path: str | Path) -> None:
 
 
 def _write_weights(network: Network, path: Path) -> None:
-    save_file = optional("safetensors.torch", needed_for="Writing safetensors").save_file
+    save = optional("safetensors.torch", needed_for="Writing safetensors").save
     saved = network.saved()
     metadata = {"network": saved["network"], "settings": json.dumps(saved["settings"])}
     weights = {name: one.detach().cpu().contiguous() for name, one in saved["weights"].items()}
-    save_file(weights, str(path), metadata)
+    # Not by `save_file`, whose files can be read by their owner only.
+    path.write_bytes(save(weights, metadata))
 
 
 def read_safetensors(path: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -35,6 +36,15 @@ def test_safetensors_are_read_again(name, tmp_path):
     }
     for key, value in network.state_dict().items():
         assert torch.equal(again.state_dict()[key], value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights of POSIX")
+def test_weights_have_the_rights_of_other_files(tmp_path):
+    pytest.importorskip("safetensors")
+    export(NETWORKS["gru"](), tmp_path / "net.safetensors")
+    (tmp_path / "other").touch()
+    modes = [(tmp_path / name).stat().st_mode for name in ("net.safetensors", "other")]
+    assert modes[0] == modes[1]
 
 
 def test_files_that_hold_no_network_are_refused(tmp_path):

@@ -37,7 +37,8 @@ def list_(place: str) -> None:
     for one in found:
         tasks = one.tasks[0] if len(one.tasks) == 1 else f"{len(one.tasks)} tasks"
         size = f"{one.size / 1e6:.1f} MB"
-        click.echo(f"{one.name:30} {one.trainer:14} {tasks}: accuracy {one.accuracy:.3f}, {size}")
+        accuracy = "" if one.accuracy is None else f"accuracy {one.accuracy:.3f}, "
+        click.echo(f"{one.name:30} {one.trainer:14} {tasks}: {accuracy}{size}")
 
 
 @command.command("get")

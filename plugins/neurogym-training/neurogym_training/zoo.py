@@ -9,10 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
+import os
 import re
 import tempfile
+import warnings
 import zipfile
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from pathlib import Path
@@ -20,10 +25,11 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 from urllib.request import urlopen
 
-from neurogym_core import InvalidValueError
+from neurogym_core import InvalidValueError, NeurogymError
 from neurogym_core.tools import is_file_reference, replacing, unknown
+from neurogym_training.card import CARD_FILE
 from neurogym_training.runs import SETTINGS_FILE, Run
-from neurogym_training.training import CURVE_FILE
+from neurogym_training.training import CURVE_FILE, Trainer
 
 INDEX, FORMAT = "models.json", 1
 MOST = 1 << 30
@@ -47,7 +53,7 @@ class Model:
         sha256, size: hash (hexadecimal) and bytes of the archive.
         tasks: ids of the tasks that it has learned.
         trainer: name of the trainer.
-        accuracy: accuracy in the test of its checkpoint.
+        accuracy: accuracy in the test of its checkpoint; None: not stated.
     """
 
     name: str
@@ -56,47 +62,41 @@ class Model:
     size: int
     tasks: tuple[str, ...]
     trainer: str
-    accuracy: float
+    accuracy: float | None = None
 
 
 def pack(runs: Sequence[str | Path], out: str | Path) -> list[Model]:
     """Write archives of runs and their index into a folder; models that are there stay.
+
+    An archive has the settings, the curve and the card of the run, and the files of its checkpoint;
+    other files stay out. If one run is refused, nothing is written.
 
     Args:
         runs: folders of runs, or of checkpoints in them, such as ``run/best``.
         out: the folder of the collection.
 
     Raises:
-        InvalidValueError: a folder is no run, has no checkpoint or no test, names Python files that
-            others do not have, or has the name of another model.
+        InvalidValueError: a folder is no run, has no checkpoint or no test, has a symbolic link,
+            names Python files that others do not have, or has the name of another model; or `out`
+            cannot be a folder.
     """
     out = Path(out)
-    known = {one.name: one for one in models(out)} if (out / INDEX).exists() else {}
-    made = []
-    for given in runs:
-        run = Run.open(given, trust=True)
-        name, content = run.folder.resolve().name, _archive(run)
-        if name in known or name in {one.name for one in made} or not _NAME.fullmatch(name):
-            raise InvalidValueError(
-                f"The run {str(run.folder)!r} would be the model {name!r}, which is taken or no"
-                " name. Expected letters, digits, '.', '_' and '-'. Rename its folder."
-            )
-        accuracy = run.trainer().curve[-1]["accuracy"]  # a checkpoint has the curve up to it
-        file = f"{name}.zip"
-        out.mkdir(parents=True, exist_ok=True)
-        with replacing(out / file) as temporary:
-            temporary.write_bytes(content)
-        made.append(
-            Model(
-                name=name, file=file, sha256=hashlib.sha256(content).hexdigest(),
-                size=len(content), trainer=run.experiment.trainer, accuracy=accuracy,
-                tasks=tuple(str(task["task"]) for task in run.experiment.tasks),
-            )
-        )  # fmt: skip
-    listed = [asdict(one) for one in (*known.values(), *made)]
-    with replacing(out / INDEX) as temporary:
-        said = {"format": FORMAT, "models": listed}
-        temporary.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+    known = models(out) if os.path.lexists(out / INDEX) else []
+    made: list[Model] = []
+    with _folder(out, "--out"):
+        try:
+            for given in runs:
+                model, content = _packed(Run.open(given, trust=True), out, [*known, *made])
+                made.append(model)  # first, so that its file is removed if writing fails
+                with replacing(out / model.file) as temporary:
+                    temporary.write_bytes(content)
+            said = {"format": FORMAT, "models": [_plain(one) for one in (*known, *made)]}
+            with replacing(out / INDEX) as temporary:
+                temporary.write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
+        except BaseException:
+            for one in made:
+                (out / one.file).unlink(missing_ok=True)
+            raise
     return made
 
 
@@ -113,7 +113,7 @@ def models(place: str | Path) -> list[Model]:
     try:
         said = json.loads(text)
         found = [_model(one) for one in said["models"]] if said["format"] == FORMAT else None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise InvalidValueError(
             f"{INDEX} in {str(place)!r} cannot be read: {error!r}. Expected an index that `ngym"
             " models pack` wrote. Ask its author for another."
@@ -136,13 +136,14 @@ def get(name: str, place: str | Path, out: str | Path | None = None) -> Path:
 
     Raises:
         UnknownNameError: there is no such model.
-        InvalidValueError: the folder exists, the archive has another hash or size, or it is unsafe.
+        InvalidValueError: the folder exists or cannot be written, or the archive has another hash
+            or size, is unsafe, or holds no run. Nothing is kept.
     """
     known = {one.name: one for one in models(place)}
     if name not in known:
         raise unknown("model", name, known, of=str(place))
     model, folder = known[name], Path(name if out is None else out)
-    if folder.exists():
+    if os.path.lexists(folder):  # also a link that leads nowhere
         raise InvalidValueError(
             f"{str(folder)!r} exists. Expected a new folder. Give another one: --out."
         )
@@ -154,8 +155,10 @@ def get(name: str, place: str | Path, out: str | Path | None = None) -> Path:
             f" expected {model.sha256[:12]}... and {model.size}. Nothing was unpacked. Get it"
             " again, or ask the author of the collection."
         )
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".ngym-") as temporary:
+    with (
+        _folder(folder.parent, "--out"),
+        tempfile.TemporaryDirectory(dir=folder.parent, prefix=".ngym-") as temporary,
+    ):
         made = Path(temporary) / "model"
         made.mkdir()
         _unpack(content, made, name)
@@ -163,8 +166,59 @@ def get(name: str, place: str | Path, out: str | Path | None = None) -> Path:
     return folder
 
 
-def _archive(run: Run) -> bytes:
-    """Return the settings, curve and card of a run, and its checkpoint, as an archive."""
+@contextmanager
+def _folder(folder: Path, option: str) -> Iterator[None]:
+    """Make a folder and its parents; if the block fails, those that are new are removed.
+
+    Raises:
+        InvalidValueError: it is a file or lies below one, or cannot be written.
+    """
+    new = [one for one in (folder, *folder.parents) if not os.path.lexists(one)]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except BaseException as error:
+        for one in new:
+            with suppress(OSError):  # it was not made, or another process has put a file there
+                one.rmdir()
+        if isinstance(error, OSError) and not isinstance(error, NeurogymError):
+            raise InvalidValueError(
+                f"Nothing can be written into {str(folder)!r}: {error.strerror or error}. Expected"
+                f" a folder, or a place for a new one. Give another: {option}."
+            ) from error
+        raise
+
+
+def _packed(run: Run, out: Path, known: Sequence[Model]) -> tuple[Model, bytes]:
+    """Return a run as a model of the collection in a folder, and its archive."""
+    name = run.folder.resolve().name
+    file = f"{name}.zip"
+    names = {one.name for one in known}
+    if name in names or not _NAME.fullmatch(file) or os.path.lexists(out / file):
+        raise InvalidValueError(
+            f"The run {str(run.folder)!r} would be the model {name!r}, which is taken or no"
+            " name. Expected letters, digits, '.', '_' and '-'. Rename its folder."
+        )
+    _check(run)
+    trainer = run.trainer()
+    content = _archive(run, trainer)
+    # A checkpoint has the curve up to it.
+    accuracy = trainer.curve[-1].get("accuracy") if trainer.curve else None
+    model = Model(
+        name=name, file=file, sha256=hashlib.sha256(content).hexdigest(), size=len(content),
+        tasks=tuple(str(task["task"]) for task in run.experiment.tasks),
+        trainer=run.experiment.trainer,
+        accuracy=accuracy if accuracy is not None and math.isfinite(accuracy) else None,
+    )  # fmt: skip
+    return model, content
+
+
+def _check(run: Run) -> None:
+    """Refuse a run that others cannot open, or that leads to files elsewhere.
+
+    Raises:
+        InvalidValueError: see `pack`.
+    """
     if not run.started or not (run.folder / CURVE_FILE).exists():
         raise InvalidValueError(
             f"The run {str(run.checkpoint)!r} has no checkpoint, or was never tested. Expected a"
@@ -177,9 +231,33 @@ def _archive(run: Run) -> bytes:
             f"The run {str(run.folder)!r} names {files[0]}, which others do not have. Expected"
             " tasks and trainers of packages. Put it into a package, and train again."
         )
-    chosen = {path.name: path for path in _files(run.folder)}
-    if run.checkpoint != run.folder:
-        chosen |= {path.name: path for path in _files(run.checkpoint)}
+    for folder in dict.fromkeys((run.folder, run.checkpoint)):
+        for path in sorted(folder.iterdir()):
+            if path.is_symlink():  # what it leads to may be private
+                raise InvalidValueError(
+                    f"The run {str(run.folder)!r} has the link {path.name!r}. Expected files, since"
+                    " links are not followed. Replace it by a copy, or remove it."
+                )
+
+
+def _archive(run: Run, trainer: Trainer) -> bytes:
+    """Return the settings, curve and card of a run, and the files of its checkpoint, as an archive.
+
+    The files of a checkpoint are those that its trainer writes.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        trainer.save(Path(folder))
+        saved = [path.name for path in Path(folder).iterdir()]
+    chosen = {name: run.checkpoint / name for name in saved}
+    chosen |= {name: run.folder / name for name in (SETTINGS_FILE, CURVE_FILE, CARD_FILE)}
+    chosen = {name: path for name, path in chosen.items() if path.exists()}
+    wrong = [name for name, path in chosen.items() if not _NAME.fullmatch(name) or path.is_dir()]
+    if wrong or sum(path.stat().st_size for path in chosen.values()) > MOST:
+        raise InvalidValueError(
+            f"The run {str(run.folder)!r} has {repr(wrong[0]) if wrong else 'too large files'}."
+            f" Expected files of {MOST} bytes together, without folders and hidden files. Train"
+            " with another trainer, or share the folder of the run itself."
+        )
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(chosen):
@@ -189,20 +267,35 @@ def _archive(run: Run) -> bytes:
     return buffer.getvalue()
 
 
-def _files(folder: Path) -> list[Path]:
-    return [path for path in folder.iterdir() if path.is_file() and path.name[0] != "."]
+def _plain(model: Model) -> dict[str, Any]:
+    """Return a model as data for JSON; `_model` is the inverse."""
+    return {name: value for name, value in asdict(model).items() if value is not None}
 
 
 def _model(said: Any) -> Model:
-    model = Model(**{**said, "tasks": tuple(map(str, said["tasks"]))})
+    """Return a model of an index, which another person may have written.
+
+    Raises:
+        ValueError, KeyError, TypeError, OverflowError: it has another form.
+    """
+    tasks = said["tasks"]
+    if not isinstance(tasks, list) or not all(
+        isinstance(one, str) and one.isprintable() for one in tasks
+    ):
+        raise ValueError(f"tasks of {tasks!r}, which is no list of printable texts")
+    if "accuracy" in said:
+        accuracy = said["accuracy"]
+        number = isinstance(accuracy, int | float) and not isinstance(accuracy, bool)
+        if not number or not math.isfinite(accuracy):
+            raise ValueError(f"an accuracy of {accuracy!r}, which is no finite number")
+    model = Model(**{**said, "tasks": tuple(tasks)})
     texts = (model.name, model.file, model.sha256, model.trainer)
     forms = (_NAME, _NAME, _HASH, _NAME)
     for text, form in zip(texts, forms, strict=True):
         if not isinstance(text, str) or not form.fullmatch(text):
             raise ValueError(f"{text!r} has another form")
-    if not isinstance(model.size, int) or not 0 < model.size <= MOST:
+    if type(model.size) is not int or not 0 < model.size <= MOST:
         raise ValueError(f"a size of {model.size!r} bytes")
-    float(model.accuracy)
     return model
 
 
@@ -232,7 +325,11 @@ def _read(place: str, file: str, most: int) -> bytes:
 
 
 def _unpack(content: bytes, folder: Path, name: str) -> None:
-    """Write the files of an archive, none of which may lie elsewhere."""
+    """Write the files of an archive, none of which may lie elsewhere, and check that it is a run.
+
+    Raises:
+        InvalidValueError: it is no such archive.
+    """
 
     def refused(why: str) -> InvalidValueError:
         return InvalidValueError(
@@ -243,15 +340,39 @@ def _unpack(content: bytes, folder: Path, name: str) -> None:
     try:
         with zipfile.ZipFile(BytesIO(content)) as archive:
             infos = archive.infolist()
+            names = [one.filename.casefold() for one in infos]
+            if len(set(names)) < len(names):
+                raise refused("it has two files of one name")
             if sum(one.file_size for one in infos) > MOST:
                 raise refused("it is too large")
             for one in infos:
                 if not _NAME.fullmatch(one.filename):
                     raise refused(f"it has the file {one.filename!r}")
+                if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                    raise refused(f"{one.filename} is compressed by another method")
                 with archive.open(one) as stream:
                     part = stream.read(one.file_size + 1)
                 (folder / one.filename).write_bytes(part)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise refused(str(error)) from error
+    except InvalidValueError:
+        raise
+    except (
+        zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError
+    ) as error:  # fmt: skip
+        raise refused(f"it is damaged ({error})") from error
     if not (folder / SETTINGS_FILE).exists():
         raise refused(f"it has no {SETTINGS_FILE}")
+    if not _is_run(folder):
+        raise refused(f"its {SETTINGS_FILE} is not that of a run")
+
+
+def _is_run(folder: Path) -> bool:
+    """Return whether the settings in a folder are those of a run; run no code of it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said to those who open it
+            tasks = Run.open(folder, trust=True).experiment.tasks
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        return False
+    return bool(tasks) and all(
+        isinstance(one, dict) and isinstance(one.get("task"), str) for one in tasks
+    )
