@@ -34,7 +34,8 @@ def posterior_performance(
     It knows the durations of the trial and all that `new_trial` knows but the conditions. It draws
     `hypotheses` other trials with these durations, weighs each by the probability of the
     observations so far, and gives, on the last step of each window, the answer that is right with
-    the highest probability. It refuses tasks whose durations, windows or answers it would be told.
+    the highest probability. It refuses tasks whose
+    durations or windows would show it the answers.
 
     Args:
         task: a task with choices.
@@ -85,7 +86,7 @@ def posterior_performance(
 
 
 def refuse(task: Task) -> None:
-    """Raise `NotSupportedError` if the observer cannot play a task, or would be told answers."""
+    """Raise `NotSupportedError` if the observer cannot play a task, or would know the answers."""
     view = TaskView(task)
     reasons = {
         "its trials depend on the subject": view.hooks or task.reads_outcomes,
@@ -117,7 +118,7 @@ def refuse(task: Task) -> None:
 def _followed(task: Task) -> tuple[bool, bool]:
     """Return whether durations follow from conditions, and whether answers follow from others.
 
-    Durations are told to the observer, and hypotheses have conditions alone.
+    The observer knows the durations, and hypotheses have conditions alone.
     """
     rng = np.random.default_rng(0)
     scale = np.maximum(_steps(task.sample(400, rng)).std(axis=0), SAME)
@@ -227,8 +228,8 @@ class _Hypotheses:
             weight = -0.5 * squares - spread
             shares = np.exp(weight - weight.max())
             shares /= shares.sum()
-            told = shares @ right
-            found.append(int(np.argmax(told > told.max() - LEAST)))
+            chances = shares @ right
+            found.append(int(np.argmax(chances > chances.max() - LEAST)))
             enough &= bool(1 / (shares**2).sum() >= FEW)
         enough &= bool(squares.min() <= FAR * begin * seen.shape[1])
         return found, enough

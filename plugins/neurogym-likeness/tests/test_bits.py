@@ -170,7 +170,7 @@ def test_the_reverse_divergence_shows_who_does_what_animals_do_not(cheat, animal
 
 @pytest.mark.parametrize(("n", "most"), [(600, 0.15), (4000, 0.02)])
 def test_equal_subjects_diverge_by_nothing_but_few_trials(n, most):
-    """Without the correction of both tables, it would be 0.6 and 0.1 bits."""
+    """Bins with few trials look different by chance, which the correction takes out."""
     animals = {name: diffusion(n, seed) for name, seed in (("a", 5), ("b", 7))}
     found = likeness_in_bits({"0": diffusion(n, 6)}, animals)
     assert all(abs(one.reverse) < most for one in [*found.seeds, *found.animals])
