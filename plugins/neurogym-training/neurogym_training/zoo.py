@@ -233,7 +233,7 @@ def _check(run: Run) -> None:
         )
     for folder in dict.fromkeys((run.folder, run.checkpoint)):
         for path in sorted(folder.iterdir()):
-            if path.is_symlink():  # what it leads to may be private
+            if path.is_symlink():  # its target may be private
                 raise InvalidValueError(
                     f"The run {str(run.folder)!r} has the link {path.name!r}. Expected files, since"
                     " links are not followed. Replace it by a copy, or remove it."
