@@ -251,7 +251,9 @@ def _archive(run: Run, trainer: Trainer) -> bytes:
     chosen = {name: run.checkpoint / name for name in saved}
     chosen |= {name: run.folder / name for name in (SETTINGS_FILE, CURVE_FILE, CARD_FILE)}
     chosen = {name: path for name, path in chosen.items() if path.exists()}
-    wrong = [name for name, path in chosen.items() if not _NAME.fullmatch(name) or path.is_dir()]
+    wrong = [
+        name for name, path in chosen.items() if not _NAME.fullmatch(name) or not path.is_file()
+    ]
     if wrong or sum(path.stat().st_size for path in chosen.values()) > MOST:
         raise InvalidValueError(
             f"The run {str(run.folder)!r} has {repr(wrong[0]) if wrong else 'too large files'}."
@@ -263,7 +265,14 @@ def _archive(run: Run, trainer: Trainer) -> bytes:
         for name in sorted(chosen):
             info = zipfile.ZipInfo(name, _FIRST_DAY)
             info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            archive.writestr(info, chosen[name].read_bytes())
+            try:
+                content = chosen[name].read_bytes()
+            except OSError as error:
+                raise InvalidValueError(
+                    f"{name} of the run {str(run.folder)!r} cannot be read: {error.strerror}."
+                    " Expected files that you may read. Change their permissions."
+                ) from error
+            archive.writestr(info, content)
     return buffer.getvalue()
 
 

@@ -182,6 +182,25 @@ def test_links_in_a_run_are_refused(link, run):
     assert not Path("zoo").exists()
 
 
+def test_files_that_cannot_be_packed_are_named(run, monkeypatch):
+    read = Path.read_bytes
+
+    def unreadable(path):
+        if path.name == "card.md":
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", unreadable)  # root may read everything
+        with pytest.raises(InvalidValueError, match=r"card\.md of the run .* cannot be read"):
+            zoo.pack([run], "zoo")
+    (run / "card.md").unlink()
+    (run / "card.md").mkdir()
+    with pytest.raises(InvalidValueError, match=r"has 'card\.md'. Expected"):
+        zoo.pack([run], "zoo")
+    assert not Path("zoo").exists()
+
+
 def test_nothing_is_left_when_packing_fails(run, ngym):
     code, said = ngym("models", "pack", run, "nothere", "--out", "new/zoo")
     assert code == 2, said
