@@ -316,8 +316,9 @@ def test_one_failed_stop_says_nothing_about_the_race(rng):
 
 def test_a_report_says_that_it_cannot_tell(rng):
     found = m.conditional_accuracy(rng.lognormal(6, 0.4, 200), np.arange(200) >= 4)
-    (note,) = found.notes
-    assert note.startswith("error - correct: cannot tell from 4 errors")
+    wide, told = found.notes
+    assert told.startswith("error - correct: cannot tell from 4 errors")
+    assert "too wide" in wide
 
 
 def test_the_interval_of_two_means_is_welchs(rng):
