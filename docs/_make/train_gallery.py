@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
-from statistics import fmean, stdev  # the same on all versions of Python, unlike sum
+from statistics import fmean  # the same on all versions of Python, unlike sum
 from typing import Any
 
 import click
@@ -29,10 +28,10 @@ from measured import keep, read, when
 from neurogym_behaviour import Behaviour, Roles
 from neurogym_behaviour.analyses import psychometric_function
 from neurogym_behaviour.behaviour import CannotTellError, with_declared
-from neurogym_training.levels import best_shortcut
+from neurogym_behaviour.population import Population, population
+from neurogym_training.levels import SAME, way_of
 from neurogym_training.trainers import trainer_named
 from neurogym_training.training import PROGRESS_FILE
-from scipy import stats
 
 from neurogym_core import (
     Charge,
@@ -86,8 +85,6 @@ IMAGE_STAGES: dict[str, tuple[dict[str, Any], ...]] = {
     ),
 }
 """The same for networks that see images: fewer images per trial, and larger displacements first."""
-SAME = 0.03
-"""Performances that differ by less count as equal."""
 STAGE_STEPS, STAGE_UPDATES, STAGE_LEVEL = 20_000, 150, 0.7
 """Largest number of steps or updates of a stage, and the performance at which the next begins."""
 HIDDEN, BATCH = 64, 64
@@ -423,57 +420,7 @@ def psychometric(task: Task, record: TrialRecord) -> dict[str, Any] | None:
 # ---------------------------------------------------------------------- the verdict
 
 
-@dataclass(frozen=True)
-class Way:
-    """Performance between the best shortcut and the ideal of a task, with its default settings.
-
-    Attributes:
-        shortcut: performance of the best policy that leaves out a part of the task.
-        ideal: the highest possible performance; without an ideal in the manifest, that of the best
-            of all policies of the audit, as a rule the oracle, which is given the right answers.
-        known: whether the manifest has the ideal.
-    """
-
-    shortcut: float
-    ideal: float
-    known: bool
-
-    def share(self, performance: float) -> float:
-        """Return the share of the way from the shortcut to the ideal that a subject has gone."""
-        return (performance - self.shortcut) / (self.ideal - self.shortcut)
-
-
-def way_of(info: TaskInfo) -> Way | None:
-    """Return the way from the best shortcut to the ideal; None if there is none to go."""
-    best = best_shortcut(info)
-    if best is None:
-        return None
-    shortcut, known = info.shortcuts[best], "value" in info.ideal
-    ideal = info.ideal["value"] if known else max(info.shortcuts.values())
-    return Way(shortcut, ideal, known) if ideal - shortcut > SAME else None
-
-
-@dataclass(frozen=True)
-class Share:
-    """Share of the way from the best shortcut to the ideal: 0 is the shortcut, 1 is possible.
-
-    Attributes:
-        mean: of the seeds.
-        low, high: ends of the 95 % interval of the mean, of Student's t over seeds; infinite with
-            one seed.
-    """
-
-    mean: float
-    low: float
-    high: float
-
-    @property
-    def learned(self) -> bool:
-        """Whether the mean is at least `LEARNED`."""
-        return self.mean >= LEARNED
-
-
-def share_of(info: TaskInfo, finals: Sequence[float]) -> Share | None:
+def share_of(info: TaskInfo, finals: Sequence[float]) -> Population | None:
     """Return the share of the way that seeds have gone; None if there is no way.
 
     Args:
@@ -481,17 +428,10 @@ def share_of(info: TaskInfo, finals: Sequence[float]) -> Share | None:
         finals: performance of each seed in new trials.
     """
     way = way_of(info)
-    if way is None or not finals:
-        return None
-    shares = [way.share(final) for final in finals]
-    mean = fmean(shares)
-    if len(shares) < 2:
-        return Share(mean, -math.inf, math.inf)
-    half = float(stats.t.ppf(0.975, len(shares) - 1)) * stdev(shares) / math.sqrt(len(shares))
-    return Share(mean, mean - half, mean + half)
+    return population([way.share(one) for one in finals]) if way is not None and finals else None
 
 
-def best_share(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> tuple[str, Share] | None:
+def best_share(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> tuple[str, Population] | None:
     """Return the network that went farthest, and its share; None without a training or a way."""
     found = [
         (name, share)
@@ -508,7 +448,7 @@ def verdict(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> str:
     best, way = best_share(info, runs), way_of(info)
     if best is None or way is None:
         return "no way to go"
-    if best[1].learned:
+    if best[1].mean >= LEARNED:
         return "learned"
     return "not learned" if way.known else "open"
 

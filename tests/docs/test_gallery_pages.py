@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from neurogym_training.levels import Way
 from scripts import loaded
 
 from neurogym_core import Subject, run
@@ -115,9 +116,9 @@ KNOWN = {"oracle": 1.0, "all": 0.9, "constant": 0.5, "channel.a": 0.89, "channel
 
 def test_the_way_leads_from_the_best_shortcut_to_the_ideal_or_else_to_the_oracle():
     maker = loaded("train_gallery")
-    assert maker.way_of(described(KNOWN, 0.8)) == maker.Way(0.6, 0.8, True)
+    assert maker.way_of(described(KNOWN, 0.8)) == Way(0.6, 0.8, True)
     # With an unknown ideal, channel a may leave something out: the oracle has more.
-    assert maker.way_of(described(KNOWN)) == maker.Way(0.89, 1.0, False)
+    assert maker.way_of(described(KNOWN)) == Way(0.89, 1.0, False)
     assert maker.way_of(described(KNOWN, 0.62)) is None
     assert maker.way_of(described({})) is None
 

@@ -34,8 +34,7 @@ def posterior_performance(
     It knows the durations of the trial and all that `new_trial` knows but the conditions. It draws
     `hypotheses` other trials with these durations, weighs each by the probability of the
     observations so far, and gives, on the last step of each window, the answer that is right with
-    the highest probability. It refuses tasks whose
-    durations or windows would show it the answers.
+    the highest probability. It refuses tasks whose durations or windows would show it the answers.
 
     Args:
         task: a task with choices.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from neurogym_core.tools import TaskInfo
@@ -40,15 +41,41 @@ def best_shortcut(info: TaskInfo) -> str | None:
     return max(partial, key=lambda name: known[name], default=None)
 
 
+@dataclass(frozen=True)
+class Way:
+    """Performance between the best shortcut and the ideal of a task, with its default settings.
+
+    Attributes:
+        shortcut: performance of the best policy that leaves out a part of the task.
+        ideal: the highest possible performance; without an ideal in the manifest, that of the best
+            of all policies of the audit, as a rule the oracle, which is given the right answers.
+        known: whether the manifest has the ideal.
+    """
+
+    shortcut: float
+    ideal: float
+    known: bool
+
+    def share(self, performance: float) -> float:
+        """Return the share of the way from the shortcut to the ideal that a subject has gone."""
+        return (performance - self.shortcut) / (self.ideal - self.shortcut)
+
+
+def way_of(info: TaskInfo) -> Way | None:
+    """Return the way from the best shortcut to the ideal; None if there is none to go."""
+    best = best_shortcut(info)
+    if best is None:
+        return None
+    shortcut, known = info.shortcuts[best], "value" in info.ideal
+    ideal = info.ideal["value"] if known else max(info.shortcuts.values())
+    return Way(shortcut, ideal, known) if ideal - shortcut > SAME else None
+
+
 def relative(info: TaskInfo, performance: float) -> float | None:
     """Return (performance - best shortcut) / (ideal - best shortcut).
 
     0 is the best policy that leaves out a part of the task, 1 is possible and not more. None if
     the manifest has no ideal or no shortcuts, or if they hardly differ.
     """
-    best = best_shortcut(info)
-    if "value" not in info.ideal or best is None:
-        return None
-    base = info.shortcuts[best]
-    room: float = info.ideal["value"] - base
-    return (performance - base) / room if room > SAME else None
+    way = way_of(info)
+    return way.share(performance) if way is not None and way.known else None
