@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from functools import partial
 from importlib.resources import files
@@ -30,6 +31,8 @@ KEPT = ("consent.html", "save.js", "experiment.js", "experiment.css")
 """Files that a laboratory changes: an experiment that is written again keeps them."""
 TABLES = "task.json"
 """The one file of a page that differs from task to task."""
+QUICK = 700
+"""Shortest response window for a person, ms; as in page.js."""
 PRACTICE = "train"
 """The split of practice trials, so that none of them is recorded."""
 
@@ -161,24 +164,21 @@ def write_experiment(
     Returns:
         The folder.
 
+    A response window that is too short for a person is a warning.
+
     Raises:
         NotSupportedError: the tables do not hold all that happens in a trial of this task.
         FileNotWrittenError (OSError): a file cannot be written.
     """
-    made = make_task(task, wrap=wrap, **params)
+    made, folder = make_task(task, wrap=wrap, **params), Path(folder)
     blocks = played_blocks(made, n_trials, practice, seed=seed, conditions=conditions)
-    return write_experiment_files(made, task, blocks, Path(folder), feedback=feedback)
-
-
-def write_experiment_files(
-    made: Task, task: Any, blocks: Mapping[str, Any], folder: Path, *, feedback: bool = False
-) -> Path:
-    """Write the files of an experiment into a folder, and return it.
-
-    Args:
-        made, task, blocks, feedback: as in `page_files`.
-        folder: the folder.
-    """
+    least = blocks["trials"]["shortest_window"]
+    if least is not None and least < QUICK:
+        warnings.warn(
+            f"The shortest time for an answer is {least:g} ms, which is short for a person. Give"
+            " the period a longer duration (timing, --timing PERIOD=MS).",
+            stacklevel=2,
+        )
     pages = page_files(made, task, blocks, feedback=feedback)
     drawings = [name for name in pages if name.startswith("view-")]
     shared = {name: pages[name] for name in (*EXPERIMENT, *drawings, TABLES, "noise.f32")}

@@ -6,6 +6,7 @@ import gzip
 import http.client
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +18,7 @@ import replaying
 from browsing import asked_hosts, past_warning, wait_for
 from neurogym_play import add_task, trial_tables, write_page
 from neurogym_play.page import played_blocks
-from neurogym_play.playing import free_name, person_record, play
+from neurogym_play.playing import free_name, person_record, play, write_trials
 from neurogym_play.server import MOST, PlayServer
 
 from neurogym_core import Choice, InvalidValueError, Task, TrialRecord, make_task, run
@@ -82,20 +83,9 @@ def test_a_page_for_many_tasks_has_ids_with_a_namespace_only(tmp_path: Path, tas
     assert not list(tmp_path.iterdir())
 
 
-def test_the_command_writes_a_page(ngym: Callable[..., Any], tmp_path: Path) -> None:
-    done = ngym("play", DOTS, "--out", tmp_path / "p", "-n", 4, "--condition", "coherence=51.2")
-    assert done.exit_code == 0, done.output
-    page = json.loads((tmp_path / "p" / "task.json").read_text("utf-8"))
-    assert page["trials"]["columns"]["coherence"] == [51.2] * 4
-    assert set(page["trials"]["evidence"]) <= {-51.2, 51.2}
-
-
-def test_practice_trials_are_other_trials_with_the_same_settings(
-    ngym: Callable[..., Any], tmp_path: Path
-) -> None:
-    words = ("--practice", 3, "--feedback", "-n", 4, "--condition", "coherence=51.2")
-    done = ngym("play", DOTS, "--out", tmp_path, *words)
-    assert done.exit_code == 0, done.output
+def test_practice_trials_are_other_trials_with_the_same_settings(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"conditions": {"coherence": 51.2}}
+    write_page(DOTS, tmp_path, 4, practice=3, feedback=True, **given)
     page = json.loads((tmp_path / "task.json").read_text("utf-8"))
     assert (page["practice"]["n_trials"], page["trials"]["n_trials"]) == (3, 4)
     assert page["practice"]["columns"]["coherence"] == [51.2] * 3
@@ -106,11 +96,11 @@ def test_practice_trials_are_other_trials_with_the_same_settings(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["control/StopSignal-v1", "--out", "a"], "draws each trial after the outcome"),
         ([DOTS, "--set", "foo=1"], "Unknown parameter 'foo'"),
-        ([DOTS, "--out", "a", "--csv", "b.csv"], "--out and --csv were both given"),
+        ([DOTS, "--out", "page"], "Expected a file name that ends in .csv, .parquet, .pqt."),
+        ([DOTS, "--out", "me.xlsx"], "Expected a file name that ends in .csv, .parquet, .pqt."),
+        ([DOTS, "--out", "none/me.csv"], "Expected a folder that exists"),
         ([DOTS, "--wrap", "PassReward"], "wraps envs, not tasks"),
-        (["value/LeverPress-v0", "--out", "a"], "runs code on every step"),
         (["visual/RandomDotMotion-v0"], "plain Gymnasium env"),
     ],
 )
@@ -119,8 +109,20 @@ def test_impossible_requests_are_refused(
 ) -> None:
     done = ngym("play", *words)
     assert done.exit_code != 0
-    assert said in done.stderr
+    assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("module", ["pandas", "pyarrow"])
+def test_parquet_without_its_packages_is_refused_before_a_person_plays(
+    ngym: Callable[..., Any], module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.setitem(sys.modules, module, None)
+    done = ngym("play", DOTS, "--out", "me.parquet")
+    assert done.exit_code != 0
+    assert f"Writing Parquet needs {module}" in " ".join(done.stderr.split())
+    assert f"Install it: pip install {module}" in " ".join(done.stderr.split())
 
 
 def test_a_record_gets_a_name_that_is_free(tmp_path: Path, monkeypatch: Any) -> None:
@@ -183,6 +185,22 @@ def test_a_record_of_another_form_is_refused(change: dict[str, Any]) -> None:
     assert len(person_record(made, trials, sent)) == 12
     with pytest.raises(ValueError, match=r"it has|its actions|inhomogeneous"):
         person_record(made, trials, {**sent, **change})
+
+
+@pytest.mark.parametrize("name", ["me.csv", "me.parquet", "ME.PQT"])
+def test_a_record_is_written_in_the_form_of_its_ending(name: str, tmp_path: Path) -> None:
+    """A file of CSV under the name of Parquet is found, by its first bytes."""
+    records = pytest.importorskip("neurogym_records")
+    made, trials = make_task(DOTS), trial_tables(DOTS, 5, seed=1)
+    record = person_record(made, trials, {"actions": [0] * 5000, "trials": 5, "waits": True})
+    if name != "me.csv":
+        pytest.importorskip("pyarrow")
+    write_trials(record, tmp_path / name)
+    assert ((tmp_path / name).read_bytes()[:4] == b"PAR1") is (name != "me.csv")
+    back = records.read_record(tmp_path / name)
+    assert list(back) == list(record)
+    for column in record:
+        np.testing.assert_array_equal(back[column], record[column], column)
 
 
 # ---------------------------------------------------------------------- the server
