@@ -88,8 +88,9 @@ def command(
       ngym play GoNogo-v0 --practice 10 --feedback
 
     The page shows the stimuli that the task declares, or else the inputs of a network as lamps, and
-    has keys, buttons or sliders for the actions. At the end it shows accuracy and the psychometric
-    curve. The trials are written to a CSV or Parquet file with the columns of `ngym run --csv`; the
+    has keys, buttons or sliders for the actions. At the end it shows accuracy, the psychometric
+    curve and reaction times, beside those of the ideal, of networks and of animals if they are
+    known. The trials are written to a CSV or Parquet file with the columns of `ngym run --csv`; the
     subject is "person". `ngym evaluate` and `ngym compare` read it.
 
     The reward is shown after each trial; --feedback adds whether the trial was correct. Practice
@@ -104,6 +105,7 @@ def command(
     from neurogym_core import NotSupportedError, make_task  # these import NumPy
     from neurogym_core.players import resolve
     from neurogym_play import page, playing, stepwise
+    from neurogym_play.beside import beside_of
 
     with usage_errors():
         found = resolve(task)
@@ -116,5 +118,7 @@ def command(
         except NotSupportedError:  # its trials are no tables
             blocks = stepwise.stepwise_blocks(*given, seed=seed, conditions=imposed)
     target = out or playing.free_name(made.name)
+    changed = bool(settings or wrap or imposed)
     shown = {"feedback": feedback, "browser": browser, "conditions": imposed}
-    playing.play(made, task, blocks, target, **shown)
+    others = beside_of(task, changed=changed)
+    playing.play(made, task, blocks, target, beside=others, **shown)

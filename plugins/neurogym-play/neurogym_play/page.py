@@ -13,6 +13,7 @@ from typing import Any
 from neurogym_core import Task, make_task
 from neurogym_core.players import noise_table
 from neurogym_core.tools import describe, find_task, is_file_reference, replacing
+from neurogym_play.beside import beside_of
 from neurogym_play.tables import trial_tables
 from neurogym_play.views import flashes, view_of
 
@@ -52,7 +53,7 @@ def write_page(
     """Write the files of a page on which a person plays trials of a task.
 
     Any web server can serve the folder. The page asks no other server, and its record stays in the
-    browser until it is downloaded.
+    browser until it is downloaded. Results are shown beside those of others, see `add_task`.
 
     Args:
         task, seed, conditions, wrap, params: as in `trial_tables`.
@@ -73,7 +74,10 @@ def write_page(
     """
     made = make_task(task, wrap=wrap, **params)
     blocks = played_blocks(made, n_trials, practice, seed=seed, conditions=conditions)
-    return write_files(page_files(made, task, blocks, feedback=feedback), Path(folder))
+    beside = beside_of(task, changed=bool(wrap or params or conditions))
+    return write_files(
+        page_files(made, task, blocks, feedback=feedback, beside=beside), Path(folder)
+    )
 
 
 def played_blocks(
@@ -103,6 +107,7 @@ def page_files(
     *,
     feedback: bool = False,
     save: str | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> dict[str, bytes]:
     """Return the files of a page, name -> content.
 
@@ -112,9 +117,10 @@ def page_files(
         blocks: the tables of its trials, from `played_blocks`.
         feedback: whether the page says after each trial if it was correct.
         save: the address that takes the record; None: it is downloaded.
+        beside: results of others, as `add_task` takes them; None: none are shown.
     """
     entries, shared = page_parts(made, task, feedback=feedback, save=save)
-    return {**shared, TABLES: tables_file({**entries, **blocks})}
+    return {**shared, TABLES: tables_file({**entries, **blocks, "beside": beside})}
 
 
 def page_parts(

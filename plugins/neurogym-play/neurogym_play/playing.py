@@ -51,6 +51,7 @@ def play(
     feedback: bool = False,
     browser: bool = True,
     conditions: Mapping[str, Any] | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> None:
     """Serve the page of a task until a person has played, and write the record.
 
@@ -62,6 +63,7 @@ def play(
         feedback: whether the page says after each trial if it was correct.
         browser: whether to open the page in the browser.
         conditions: the imposed conditions of the trials.
+        beside: results of others, from `beside_of`.
     """
 
     def keep(sent: Any) -> str:
@@ -73,8 +75,9 @@ def play(
 
     stepwise = {name: one for name, one in blocks.items() if isinstance(one, Stepwise)}
     doors = {one.door: one.answer for one in stepwise.values()}
-    shown = {**blocks, **{name: one.page() for name, one in stepwise.items()}}
-    files = page_files(made, task, shown, feedback=feedback, save=RECORD)
+    pages = {name: one.page() for name, one in stepwise.items()}
+    given = {"feedback": feedback, "save": RECORD, "beside": beside}
+    files = page_files(made, task, {**blocks, **pages}, **given)
     with PlayServer(files, keep, doors) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         click.echo(f"Play at {server.address} (Ctrl-C ends it without a record).")

@@ -6,9 +6,11 @@ import gzip
 import http.client
 import json
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +19,13 @@ import pytest
 import replaying
 from browsing import asked_hosts, past_warning, wait_for
 from neurogym_play import add_task, trial_tables, write_page
+from neurogym_play.beside import beside_of
 from neurogym_play.page import played_blocks
 from neurogym_play.playing import free_name, person_record, play, write_trials
 from neurogym_play.server import MOST, PlayServer
 
 from neurogym_core import Choice, InvalidValueError, Task, TrialRecord, make_task, run
+from neurogym_core.tools import find_task, installed
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 FILES = {
@@ -183,8 +187,26 @@ def test_a_record_of_another_form_is_refused(change: dict[str, Any]) -> None:
     made, trials = make_task(DOTS), trial_tables(DOTS, 12, seed=1)
     sent = {"actions": [0] * 5000, "trials": 12, "waits": False}
     assert len(person_record(made, trials, sent)) == 12
-    with pytest.raises(ValueError, match=r"it has|its actions|inhomogeneous"):
+    with pytest.raises(ValueError, match=r"it has|its actions"):
         person_record(made, trials, {**sent, **change})
+
+
+@pytest.mark.parametrize(
+    ("task", "actions", "said"),
+    [
+        (DOTS, [[0], [1, 2]], "lists of different lengths. Expected an integer from 0 to 2 for"),
+        (DOTS, [9], "from 9 to 9. Expected an integer from 0 to 2 for each step. Load the page"),
+        (DOTS, [0.5], "list of float64 with the shape (1,). Expected an integer from 0 to 2"),
+        ("memory/MemoryRecall-v0", [[2.0] * 10], "from 2 to 2. Expected 10 numbers from -1 to 1"),
+        ("memory/MemoryRecall-v0", [[0.5], [0.5, 1]], "of different lengths. Expected 10 numbers"),
+    ],
+)
+def test_refused_actions_are_named_with_those_of_the_task(
+    task: str, actions: Any, said: str
+) -> None:
+    made, trials = make_task(task), trial_tables(task, 2, seed=1)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        person_record(made, trials, {"actions": actions, "trials": 2, "waits": False})
 
 
 @pytest.mark.parametrize("name", ["me.csv", "me.parquet", "ME.PQT"])
@@ -510,17 +532,110 @@ def test_the_psychometric_curve_is_that_of_the_record(
         game.finish();
         return game.kernel.rows;
     """)  # fmt: skip
-    table = browser.find_element("css selector", "#report table").text.splitlines()
-    assert table[:2] == ['Answers "left" by evidence', "evidence answers share"]
+    tables = browser.find_elements("css selector", "#report table")
+    table = next(one.text for one in tables if one.text.startswith("Answers")).splitlines()
+    assert table[0] == 'Answers "left" by evidence'
+    assert table[1].startswith("evidence answers you")
     sign = [1 if row["direction"] == "left" else -1 for row in rows]
     evidence = [each * row["coherence"] for each, row in zip(sign, rows, strict=True)]
     for line in table[2:]:
-        x, n, share, _ = line.split()
+        x, n, share, *_ = line.split()
         chosen = [row["choice"] for row, at in zip(rows, evidence, strict=True) if at == float(x)]
         assert int(n) == len(chosen)
         assert abs(int(share) - 100 * np.mean(np.array(chosen) == "left")) <= 0.5
     assert len(table) == 2 + len(set(evidence))
     assert browser.find_element("css selector", "#report svg[role=img]").is_displayed()
+
+
+def test_the_chronometric_curve_is_that_of_the_record_beside_the_monkeys(
+    browser: Any, static: tuple[str, Path]
+) -> None:
+    """A person who is slower where the evidence is weak; a curve of all trials would be another."""
+    from neurogym_behaviour import published
+
+    address, folder = static
+    write_page("perceptual/RoitmanShadlen-v0", folder / "times", 150, seed=1)
+    browser.get(f"{address}/times/")
+    past_warning(browser)
+    browser.find_element("css selector", "[name=clock][value=runs]").click()
+    browser.find_element("id", "begin").click()
+    rows = browser.execute_script("""
+        game.paused = true;
+        const { kernel, trials } = game;
+        for (let open = 0; !kernel.done;) {
+          const { trial, target } = kernel, strength = Math.abs(trials.evidence[trial]);
+          open = kernel.isAsked ? open + 1 : 0;
+          const answers = open > 10 - strength / 8 + 2 * (trial % 5);
+          const side = trial % 5 && strength ? (trials.evidence[trial] < 0 ? 1 : 2) : 1;
+          kernel.step(answers ? side : 0);
+        }
+        game.finish();
+        return kernel.rows;
+    """)
+    correct = [row for row in rows if row["outcome"] == "correct"]
+    assert len({row["outcome"] for row in rows}) == 2
+    tables = browser.find_elements("css selector", "#report table")
+    times = next(one.text for one in tables if one.text.startswith("Reaction times"))
+    lines = [line.split() for line in times.splitlines() if line.endswith("ms")]
+    strengths = sorted({row["coherence"] for row in correct})
+    assert [float(line[0]) for line in lines] == strengths
+    monkeys = published("roitman-shadlen-2002").subjects
+    for line, strength in zip(lines, strengths, strict=True):
+        own = [row["reaction_time"] for row in correct if row["coherence"] == strength]
+        theirs = [dict(zip(one.strengths, one.reaction_time, strict=True)) for one in monkeys]
+        said = [len(own), np.mean(own), *(one[strength] for one in theirs)]
+        found = [int(line[1]), *(int(text) for text in line[2:] if text != "ms")]
+        np.testing.assert_allclose(found, said, atol=0.501)
+    text = browser.find_element("id", "report").text
+    assert "Times of animals are from the onset of the evidence" in text
+    assert "Nothing is known" not in text
+
+
+@pytest.mark.parametrize(
+    ("task", "settings", "said"),
+    [
+        (DOTS, {}, []),
+        (DOTS, {"timing": {"delay": 0}}, ["The others did the task with its default settings."]),
+        ("control/GoNogo-v0", {}, ["Nothing is known of animals in this task."]),
+        (None, {}, ["Nothing is known of networks and animals in this task."]),
+        (None, {"timing": {"decision": 400}}, ["Nothing is known of networks and animals"]),
+    ],
+)
+def test_the_page_says_beside_whom_results_cannot_be_shown(
+    browser: Any, static: tuple[str, Path], task: str | None, settings: Any, said: list[str]
+) -> None:
+    address, folder = static
+    name = f"beside{len(list(folder.iterdir()))}"
+    write_page(Evil if task is None else task, folder / name, 8, seed=1, **settings)
+    browser.get(f"{address}/{name}/")
+    past_warning(browser)
+    browser.find_element("id", "begin").click()
+    browser.execute_script(PLAYED)
+    text = browser.find_element("id", "report").text
+    lines = ["Nothing is known", "The others did"]
+    assert [one for one in lines if one in text] == [one for one in lines if one in str(said)]
+    assert all(one in text for one in said)
+
+
+def test_results_of_others_are_those_of_the_manifest_of_networks_and_of_published_animals() -> None:
+    from neurogym_behaviour import published
+
+    shipped = json.loads(files("neurogym_play").joinpath("beside.json").read_text("utf-8"))
+    assert len(set(shipped) & {one.id for one in installed().tasks}) > 100
+    for one in shipped.values():
+        assert all(0 <= k <= n for curve in one["curves"] for _, k, n in curve["points"])
+    task = find_task(DOTS)
+    others = beside_of(DOTS, changed=False)
+    means = dict(others["performance"])
+    assert means["chance"] == task.chance
+    assert means.pop(f"ideal ({task.ideal['by']})") == task.ideal["value"]
+    assert [*means.items()][:-1] == [tuple(pair) for pair in shipped[DOTS]["networks"]]
+    assert others["missing"] == []
+    curves = {one["name"]: one for one in beside_of("RoitmanShadlen-v0", changed=False)["curves"]}
+    for monkey in published("roitman-shadlen-2002").subjects:
+        found = curves[f"{monkey.name}, Roitman & Shadlen (2002)"]
+        pairs = zip(monkey.strengths.tolist(), monkey.reaction_time.tolist(), strict=True)
+        assert found["times"] == [list(pair) for pair in pairs]
 
 
 PLAYED = """

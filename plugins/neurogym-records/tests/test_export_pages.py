@@ -1,4 +1,4 @@
-"""`ngym export` of tasks, as pages and experiments that people play, and what it refuses."""
+"""`ngym export` of tasks as pages and experiments that people play, and refused requests."""
 
 from __future__ import annotations
 
