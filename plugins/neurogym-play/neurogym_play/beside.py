@@ -51,7 +51,7 @@ def assembled(info: TaskInfo | None, known: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _info_of(task: Any) -> TaskInfo | None:
-    """Return what is known of a task by its name; None of a file or a class."""
+    """Return the installed task of a name; None for a file or a class."""
     if not isinstance(task, str) or is_file_reference(task):
         return None
     try:
