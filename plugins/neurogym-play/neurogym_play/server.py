@@ -137,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
         return True
 
     def _step(self, talk: ServerProtocol, frame: Frame) -> None:
-        """Answer a message: JSON with the name of a door, "to", and what it gets, "sent"."""
+        """Answer a message: JSON with the name of a door, "to", and the value for it, "sent"."""
         if frame.opcode not in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
             return  # of the protocol itself, which has answered it
         if frame.opcode is not Opcode.TEXT or not frame.fin:
