@@ -64,21 +64,22 @@ export function report(trials, rows, waits, beside) {
       ` (95 % interval ${low} to ${high}).`));
   }
   parts.push(element("p", { textContent: `Performance ${percent(mean(rows, "performance"))}, reward ${+total.toFixed(2)}. Outcomes: ${counts.join(", ")}.` }));
-  const times = rows.map((row) => row[ofSlot(trials, "reaction_time")]).filter((ms) => ms >= 0).sort((a, b) => a - b);
-  if (times.length && !waits)
-    parts.push(element("p", { textContent: `Median reaction time ${times[times.length >> 1]} ms, on the clock of the task (steps of ${trials.dt} ms).` }));
+  const usual = median(rows, ofSlot(trials, "reaction_time"));
+  if (usual && !waits)
+    parts.push(element("p", { textContent: `Median reaction time ${usual}, on the clock of the task (steps of ${trials.dt} ms).` }));
   if (waits) parts.push(element("p", { textContent: "The clock waited for your answers, so there are no reaction times." }));
   if (beside?.performance?.length) {
     const others = beside.performance.map(([who, value]) => [who, percent(value)]);
     parts.push(table(["who", "performance"], [["you", percent(mean(rows, "performance"))], ...others], "Beside you"));
   }
+  parts.push(...bySlot(trials, rows, waits));
   const points = psychometric(trials, rows), others = beside?.curves ?? [];
   if (points.length > 1) {
     const title = `Answers "${trials.names[ofSlot(trials, "choice")][1]}" by evidence`;
     const theirs = others.map(({ name, points: all }, i) => ({ name, kind: `other other${i}`, points: all.map(([x, k, m]) => [x, k / m]) }));
     const own = points.map(({ x, k, n: m }) => ({ x, y: k / m, ends: interval(k, m), n: m }));
     parts.push(...figure(own, theirs, { title, x: "evidence", count: "answers", own: "share", said: percent, ticks: [0, 0.5, 1], line: 0.5 }));
-  } else parts.push(...byCondition(trials, rows, percent));
+  } else parts.push(...byCondition(trials, rows, percent, waits));
   const slow = waits ? [] : chronometric(trials, rows);
   if (slow.length > 1) {
     const theirs = others.map(({ name, times: all }, i) => ({ name, kind: `other other${i}`, points: all ?? [] })).filter((one) => one.points.length);
@@ -95,15 +96,33 @@ export function report(trials, rows, waits, beside) {
 
 const mean = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0) / rows.length;
 
-/** A table of the performance for each condition with two to eight values. */
-function byCondition(trials, rows, percent) {
+/** Median reaction time of some trials, ms; "" without times. */
+function median(rows, name) {
+  const times = rows.map((row) => row[name]).filter((ms) => ms >= 0).sort((a, b) => a - b);
+  return times.length ? `${times[times.length >> 1]} ms` : "";
+}
+
+/** A table for each condition with two to eight values, which have two trials or more in the mean. */
+function byCondition(trials, rows, percent, waits) {
+  const times = waits ? "" : ofSlot(trials, "reaction_time"), timed = median(rows, times);
   return trials.conditions.flatMap((name) => {
-    const groups = Map.groupBy(rows, (row) => String(row[name]));
-    if (groups.size < 2 || groups.size > 8) return [];
+    const groups = Map.groupBy(rows, (row) => String(row[name])), isOne = typeof rows[0][name] !== "object";
+    if (!isOne || groups.size < 2 || groups.size > Math.min(8, rows.length / 2)) return [];
     const lines = [...groups].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
-      .map(([value, some]) => [value, some.length, percent(mean(some, "performance"))]);
-    return [table([name.replaceAll("_", " "), "trials", "performance"], lines, `By ${name.replaceAll("_", " ")}`)];
+      .map(([value, some]) => [value, some.length, percent(mean(some, "performance")), ...(timed ? [median(some, times)] : [])]);
+    const heads = [name.replaceAll("_", " "), "trials", "performance", ...(timed ? ["reaction time"] : [])];
+    return [table(heads, lines, `By ${name.replaceAll("_", " ")}`)];
   });
+}
+
+/** A table of the answers of a trial, if it has several. */
+function bySlot({ slots }, rows, waits) {
+  if (slots.length < 2) return [];
+  const lines = slots.map(({ name }) => {
+    const of = (outcome) => rows.filter((row) => row[`${name}.outcome`] === outcome).length;
+    return [name, of("correct"), of("error"), of("miss"), waits ? "" : median(rows, `${name}.reaction_time`)];
+  });
+  return [table(["answer", "correct", "error", "miss", "reaction time"], lines, "By answer")];
 }
 
 function table(head, lines, title) {
