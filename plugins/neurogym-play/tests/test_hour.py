@@ -1,4 +1,4 @@
-"""A person's hour: tasks of many kinds, played with keys by the command, from the page to the report.
+"""A person's hour: tasks of many kinds, played with keys, from the command to the report.
 
 `ngym play` runs as a process, Chromium shows its page, and a script presses keys as a person does:
 where an answer is open, some time after it opened. The record is read by `ngym evaluate`."""
@@ -55,7 +55,7 @@ let last = "";
   requestAnimationFrame(look);
 })();
 """
-"""Answers where a response window opens; in the trials of `wrong`, another choice than the right one."""
+"""Answers where a response window opens; the choice is another in the trials of `wrong`."""
 
 
 @contextmanager
@@ -95,7 +95,7 @@ CASES = {
     "attentional blink": ((FILES / "blink.py",), 3, [1]),
     "oddball": ((FILES / "oddball.py", "--set", "rare=0.5"), 6, []),
     "Posner": ((FILES / "posner.py",), 4, [1]),
-    # packages: two choices, reaction times, a delay, a table of two stages, blocks, arrows, no tables
+    # tasks of packages: choices, reaction times, a delay, arrows, blocks, two stages, no tables
     "dots": (("PerceptualDecisionMaking-v0", "--timing", "decision=1000"), 4, [1, 3]),
     "reaction time": (("PerceptualDecisionMaking-v0", "--wrap", "ReactionTime"), 4, [2]),
     "delayed match": (("DelayMatchSample-v0", "--timing", "delay=200"), 4, [0]),

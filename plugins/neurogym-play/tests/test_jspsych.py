@@ -188,14 +188,19 @@ def compare(made: Any, rows: list[dict], pressed: list, n: int, seed: int) -> No
             assert said == value or (said != said and value != value), (name, row["trial"])
     asked = {"ArrowRight": "right", "ArrowLeft": "left"}
     keys = {trial: key for _, practice, trial, key in pressed if not practice}
-    assert [row["choice"] for row in rows] == [asked[keys[row["trial"]]] for row in rows]
+    choices = [asked[keys[trial]] if trial in keys else "none" for trial in range(n)]
+    assert [row["choice"] for row in rows] == choices
+    # A page that stands still for a whole response window, on a busy machine, gets no key.
+    rows = [row for row in rows if row["trial"] in keys]
+    assert len(rows) >= 0.95 * n
     late = []
     for row in rows:
         # The clock goes on while frames are missing, and pictures come with the next one.
         longest = max(row["longest_frame"], FRAME) + 1
         errors = [at - nominal for _, nominal, at in json.loads(row["onsets"])]
         assert all(-FRAME <= error <= longest for error in errors)
-        assert abs(row["rt"] - row["reaction_time"]) <= made.dt + longest
+        # A step is shown with the nearest frame: up to half a frame before its time.
+        assert abs(row["rt"] - row["reaction_time"]) <= made.dt + longest + FRAME / 2
         late += errors
     times = {trial: at for at, practice, trial, _ in pressed if not practice}
     opened = {row["trial"]: json.loads(row["onsets"]) for row in rows}
