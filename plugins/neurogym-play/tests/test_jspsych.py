@@ -199,8 +199,10 @@ def compare(made: Any, rows: list[dict], pressed: list, n: int, seed: int) -> No
         longest = max(row["longest_frame"], FRAME) + 1
         errors = [at - nominal for _, nominal, at in json.loads(row["onsets"])]
         assert all(-FRAME <= error <= longest for error in errors)
-        # A step is shown with the nearest frame: up to half a frame before its time.
-        assert abs(row["rt"] - row["reaction_time"]) <= made.dt + longest + FRAME / 2
+        # The event acts at the end of the step of its own time; half a frame may be played before.
+        _, nominal, at = json.loads(row["onsets"])[-1]
+        later = row["reaction_time"] - (row["rt"] + at - nominal)
+        assert -0.5 <= later <= made.dt + longest / 2
         late += errors
     times = {trial: at for at, practice, trial, _ in pressed if not practice}
     opened = {row["trial"]: json.loads(row["onsets"]) for row in rows}
@@ -270,6 +272,11 @@ CHEATS = {
         "trial.js",
         "rt = answeredAt - openedAt;",
         "rt = answeredAt - openedAt + 60;",
+    ),
+    "keys that act in the first step of a frame": (
+        "trial.js",
+        "answeredAt > start + (steps + 1) * dt &&",
+        "false &&",
     ),
     "the row of the trial before": (
         "trial.js",
