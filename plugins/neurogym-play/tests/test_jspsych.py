@@ -199,7 +199,7 @@ def compare(made: Any, rows: list[dict], pressed: list, n: int, seed: int) -> No
         longest = max(row["longest_frame"], FRAME) + 1
         errors = [at - nominal for _, nominal, at in json.loads(row["onsets"])]
         assert all(-FRAME <= error <= longest for error in errors)
-        # The event acts at the end of the step of its own time; half a frame may be played before.
+        # The event acts at the end of the step at its time; half a frame may be played before.
         _, nominal, at = json.loads(row["onsets"])[-1]
         later = row["reaction_time"] - (row["rt"] + at - nominal)
         assert -0.5 <= later <= made.dt + longest / 2

@@ -107,7 +107,7 @@ export function trialPlugin(block) {
             start = now - steps * dt;
             break;
           }
-          // An event acts in the step of its own time: of several steps in one frame, or where frames come late.
+          // An event acts in the step at its time: of several steps in one frame, or where frames come late.
           const waits = answeredAt > start + (steps + 1) * dt && (rest !== null || continuous);
           const acts = pending !== undefined && !waits;
           const action = acts ? pending : continuous ? controls.current() : rest;
