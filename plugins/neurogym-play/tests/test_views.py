@@ -346,7 +346,7 @@ def test_the_kit_checks_the_view(
 
 
 def test_tasks_without_a_view_are_not_checked() -> None:
-    assert ngym_check_task(Spec("perceptual/NAltPerceptualDecisionMaking-v0")) is None
+    assert ngym_check_task(Spec("perceptual/ToneDetection-v0")) is None
     assert ngym_check_task(Spec("my_task.py:Mine")) is None
 
 
