@@ -471,7 +471,7 @@ def test_a_task_without_a_view_shows_lamps_and_says_so(
     browser: Any, static: tuple[str, Path]
 ) -> None:
     address, folder = static
-    write_page("perceptual/NAltPerceptualDecisionMaking-v0", folder / "view-none", 3)
+    write_page("perceptual/ToneDetection-v0", folder / "view-none", 3)
     browser.get(f"{address}/view-none/")
     past_warning(browser)
     assert "inputs of the network" in browser.find_element("id", "seen").text
