@@ -73,6 +73,7 @@ train-agents: $(VENV)/installed-dev  ## train agents on six tasks with eight see
 
 train-gallery: $(VENV)/installed-dev  ## train networks on all tasks, and write docs/gallery-results.md (hours; can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/train_gallery.py
+	$(ONE_THREAD) $(RUN) docs/_make/beside.py
 
 leaderboard: $(VENV)/installed-dev  ## score animals, cheats, subjects and networks in the benchmarks; writes docs/leaderboard.md (can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/leaderboard.py

@@ -30,13 +30,13 @@ from neurogym_behaviour import (
     Behaviour,
     Roles,
     accuracy,
-    demo,
     demo_figure,
     fit_psychometric,
     published,
     reaction_times,
 )
 from neurogym_behaviour.analyses import PsychometricFunction, psychometric_function
+from neurogym_likeness import demo
 from neurogym_plot import save_figure
 from neurogym_plot.canvas import (
     BLUE,

@@ -403,13 +403,15 @@ def test_curves_that_mean_another_choice_or_strength_are_not_shown(maker: Any, b
         )  # fmt: skip
     if broken == "evidence":
         evidence[0] *= 100
-    assert maker.task_play.agree(behaviour, "choice", evidence) is not bool(broken)
+    assert maker.task_play.beside.agree(behaviour, "choice", evidence) is not bool(broken)
 
 
 def test_animals_are_beside_a_person_in_their_task_with_their_accuracies(maker: Any) -> None:
     from neurogym_behaviour.references import published
 
-    curves = maker.task_play.beside_of(installed_task("PerceptualDecisionMaking-v0"))["curves"]
+    curves = maker.task_play.beside.beside_of(installed_task("PerceptualDecisionMaking-v0"))[
+        "curves"
+    ]
     found = {one["name"]: one["points"] for one in curves}
     monkeys = published("roitman-shadlen-2002").subjects
     for monkey in monkeys:
@@ -418,7 +420,7 @@ def test_animals_are_beside_a_person_in_their_task_with_their_accuracies(maker: 
         for evidence, k, n in points:
             correct = k / n if evidence > 0 else 1 - k / n
             assert abs(correct - wanted[abs(evidence)]) < 1 / n
-    others = maker.task_play.beside_of(installed_task("PoissonClicks-v0"))["curves"]
+    others = maker.task_play.beside.beside_of(installed_task("PoissonClicks-v0"))["curves"]
     assert others
     assert not any("monkey" in one["name"] for one in others)
 

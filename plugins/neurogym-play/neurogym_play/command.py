@@ -4,19 +4,42 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
 from neurogym_core.tools import (
-    clean,
     complete,
+    optional,
     read_conditions,
     read_wrap,
     task_settings,
     usage_errors,
 )
 
-QUICK = 700  # ms; as in page.js
+RECORDS = (".csv", ".parquet", ".pqt")
+"""Suffixes of `playing.write_trials`, which imports NumPy."""
+
+
+def _checked(context: click.Context, option: Any, path: Path | None) -> Path | None:
+    """Return the file of the record if it can be written, before a person plays for it."""
+    if path is None:
+        return None
+    if path.suffix.lower() not in RECORDS:
+        raise click.UsageError(
+            f"--out was given {str(path)!r}. Expected a file name that ends in"
+            f" {', '.join(RECORDS)}. Name one; `ngym export TASK --to web` writes a page into a"
+            " folder."
+        )
+    if not path.parent.is_dir():
+        raise click.UsageError(
+            f"--out was given {str(path)!r}. Expected a folder that exists. Make the folder"
+            f" {str(path.parent)!r}."
+        )
+    if path.suffix.lower() != ".csv":
+        for module in ("pandas", "pyarrow"):
+            optional(module, needed_for="Writing Parquet")
+    return path
 
 
 @click.command(short_help="Play a task yourself, in a browser.")
@@ -39,12 +62,8 @@ QUICK = 700  # ms; as in page.js
               help="Number of practice trials before, with feedback, not recorded.")  # fmt: skip
 @click.option("--feedback", is_flag=True,
               help="Say after each trial whether it was correct.")  # fmt: skip
-@click.option("--csv", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write the trials to this CSV file.  [default: NAME-person.csv]")  # fmt: skip
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path),
-              help="Write the page into this folder, for any web server.")  # fmt: skip
-@click.option("--to", default="web", show_default=True, type=click.Choice(("web", "jspsych")),
-              help="With --out: a page to play, or an experiment in jsPsych.")  # fmt: skip
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), callback=_checked,
+              help="The record, .csv or .parquet.  [default: NAME-person.csv]")  # fmt: skip
 @click.option("--browser/--no-browser", default=True,
               help="Open the page in the browser, or print its address only.")  # fmt: skip
 def command(
@@ -57,9 +76,7 @@ def command(
     wrap: tuple[str, ...],
     practice: int,
     feedback: bool,
-    csv: Path | None,
     out: Path | None,
-    to: str,
     browser: bool,
 ) -> None:
     """Play a task yourself, in a browser.
@@ -67,15 +84,14 @@ def command(
     \b
       ngym play PerceptualDecisionMaking-v0
       ngym play PerceptualDecisionMaking-v0 --wrap ReactionTime --set dt=20
-      ngym play GoNogo-v0 --timing decision=1500 --n-trials 100 --csv me.csv
+      ngym play GoNogo-v0 --timing decision=1500 --n-trials 100 --out me.csv
       ngym play GoNogo-v0 --practice 10 --feedback
-      ngym play GoNogo-v0 --out page
-      ngym play GoNogo-v0 --out study --to jspsych --practice 10
 
     The page shows the stimuli that the task declares, or else the inputs of a network as lamps, and
-    has keys, buttons or sliders for the actions. At the end it shows accuracy and the psychometric
-    curve. The trials are written to a CSV file with the columns of `ngym run --csv`; the subject is
-    "person". `ngym evaluate` and `ngym compare` read it.
+    has keys, buttons or sliders for the actions. At the end it shows accuracy, the psychometric
+    curve and reaction times, beside those of the ideal, of networks and of animals if they are
+    known. The trials are written to a CSV or Parquet file with the columns of `ngym run --csv`; the
+    subject is "person". `ngym evaluate` and `ngym compare` read it.
 
     The reward is shown after each trial; --feedback adds whether the trial was correct. Practice
     trials occur in no record: they are of the stream "train".
@@ -83,27 +99,13 @@ def command(
     A server on this machine (127.0.0.1) serves the page, under an address with a secret token,
     until you have played, or press Ctrl-C.
 
-    --out writes the page as files instead. Any web server can serve them, and the record is
-    downloaded from the page. Tasks with hooks, and those that draw a trial after the outcome of the
-    one before, need Python while they are played, and have no such page.
-
-    --to jspsych writes an experiment for participants: consent, a check of the screen, keys,
-    practice, trials and attention checks, with the times of frames and keys in the data. It needs
-    `npm install` in the folder. `ngym evaluate` reads its data with --recipe neurogym-jspsych.
+    `ngym export TASK --to web` writes the page as files, for any web server, and --to jspsych an
+    experiment for participants.
     """
-    if to != "web" and out is None:
-        raise click.UsageError(
-            f"--to {to} was given without --out. Expected a folder for the files of the experiment."
-            " Add --out FOLDER."
-        )
-    if out is not None and csv is not None:
-        raise click.UsageError(
-            "--out and --csv were both given. Expected one of them: a page in a folder has a button"
-            " to download its record. Leave one out."
-        )
     from neurogym_core import NotSupportedError, make_task  # these import NumPy
     from neurogym_core.players import resolve
     from neurogym_play import page, playing, stepwise
+    from neurogym_play.beside import beside_of
 
     with usage_errors():
         found = resolve(task)
@@ -114,27 +116,9 @@ def command(
         try:
             blocks = page.played_blocks(*given, seed=seed, conditions=imposed)
         except NotSupportedError:  # its trials are no tables
-            if out is not None:
-                raise
             blocks = stepwise.stepwise_blocks(*given, seed=seed, conditions=imposed)
-    if to == "jspsych" and out is not None:
-        page.write_experiment_files(made, task, blocks, out, feedback=feedback)
-        click.echo(
-            f"The experiment is in {clean(str(out))}. Run `npm install` in it once, and serve the"
-            " folder with any web server."
-        )
-        least = blocks["trials"]["shortest_window"]
-        if least is not None and least < QUICK:
-            click.echo(
-                f"Note: the shortest time for an answer is {least:g} ms, which is short for a"
-                " person. --timing PERIOD=MS makes a period longer.",
-                err=True,
-            )
-    elif out is not None:
-        page.write_files(page.page_files(made, task, blocks, feedback=feedback), out)
-        click.echo(f"The page is in {clean(str(out))}. Serve the folder with any web server.")
-    else:
-        target = csv or playing.free_name(made.name)
-        playing.play(
-            made, task, blocks, target, feedback=feedback, browser=browser, conditions=imposed
-        )
+    target = out or playing.free_name(made.name)
+    changed = bool(settings or wrap or imposed)
+    shown = {"feedback": feedback, "browser": browser, "conditions": imposed}
+    others = beside_of(task, changed=changed)
+    playing.play(made, task, blocks, target, beside=others, **shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from functools import partial
 from importlib.resources import files
@@ -12,6 +13,7 @@ from typing import Any
 from neurogym_core import Task, make_task
 from neurogym_core.players import noise_table
 from neurogym_core.tools import describe, find_task, is_file_reference, replacing
+from neurogym_play.beside import beside_of
 from neurogym_play.tables import trial_tables
 from neurogym_play.views import flashes, view_of
 
@@ -30,6 +32,8 @@ KEPT = ("consent.html", "save.js", "experiment.js", "experiment.css")
 """Files that a laboratory changes: an experiment that is written again keeps them."""
 TABLES = "task.json"
 """The one file of a page that differs from task to task."""
+QUICK = 700
+"""Shortest response window for a person, ms; as in page.js."""
 PRACTICE = "train"
 """The split of practice trials, so that none of them is recorded."""
 
@@ -49,7 +53,7 @@ def write_page(
     """Write the files of a page on which a person plays trials of a task.
 
     Any web server can serve the folder. The page asks no other server, and its record stays in the
-    browser until it is downloaded.
+    browser until it is downloaded. Results are shown beside those of others, see `add_task`.
 
     Args:
         task, seed, conditions, wrap, params: as in `trial_tables`.
@@ -70,7 +74,10 @@ def write_page(
     """
     made = make_task(task, wrap=wrap, **params)
     blocks = played_blocks(made, n_trials, practice, seed=seed, conditions=conditions)
-    return write_files(page_files(made, task, blocks, feedback=feedback), Path(folder))
+    beside = beside_of(task, changed=bool(wrap or params or conditions))
+    return write_files(
+        page_files(made, task, blocks, feedback=feedback, beside=beside), Path(folder)
+    )
 
 
 def played_blocks(
@@ -100,6 +107,7 @@ def page_files(
     *,
     feedback: bool = False,
     save: str | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> dict[str, bytes]:
     """Return the files of a page, name -> content.
 
@@ -109,9 +117,10 @@ def page_files(
         blocks: the tables of its trials, from `played_blocks`.
         feedback: whether the page says after each trial if it was correct.
         save: the address that takes the record; None: it is downloaded.
+        beside: results of others, as `add_task` takes them; None: none are shown.
     """
     entries, shared = page_parts(made, task, feedback=feedback, save=save)
-    return {**shared, TABLES: tables_file({**entries, **blocks})}
+    return {**shared, TABLES: tables_file({**entries, **blocks, "beside": beside})}
 
 
 def page_parts(
@@ -161,24 +170,21 @@ def write_experiment(
     Returns:
         The folder.
 
+    A response window that is too short for a person is a warning.
+
     Raises:
         NotSupportedError: the tables do not hold all that happens in a trial of this task.
         FileNotWrittenError (OSError): a file cannot be written.
     """
-    made = make_task(task, wrap=wrap, **params)
+    made, folder = make_task(task, wrap=wrap, **params), Path(folder)
     blocks = played_blocks(made, n_trials, practice, seed=seed, conditions=conditions)
-    return write_experiment_files(made, task, blocks, Path(folder), feedback=feedback)
-
-
-def write_experiment_files(
-    made: Task, task: Any, blocks: Mapping[str, Any], folder: Path, *, feedback: bool = False
-) -> Path:
-    """Write the files of an experiment into a folder, and return it.
-
-    Args:
-        made, task, blocks, feedback: as in `page_files`.
-        folder: the folder.
-    """
+    least = blocks["trials"]["shortest_window"]
+    if least is not None and least < QUICK:
+        warnings.warn(
+            f"The shortest time for an answer is {least:g} ms, which is short for a person. Give"
+            " the period a longer duration (timing, --timing PERIOD=MS).",
+            stacklevel=2,
+        )
     pages = page_files(made, task, blocks, feedback=feedback)
     drawings = [name for name in pages if name.startswith("view-")]
     shared = {name: pages[name] for name in (*EXPERIMENT, *drawings, TABLES, "noise.f32")}

@@ -9,6 +9,7 @@ from typing import Any
 
 from neurogym_core import InvalidValueError, Task, make_task
 from neurogym_core.tools import is_file_reference
+from neurogym_play.beside import beside_of
 from neurogym_play.page import TABLES, page_parts, played_blocks, tables_file, write_files
 
 
@@ -36,9 +37,12 @@ def add_task(
         feedback: whether the page says after each trial if it was correct.
         most: largest size of the trials of a seed, bytes of JSON before compression; there are
             fewer trials if they would be larger. None: no limit.
-        beside: shown beside the results of the person, ``{"performance": [[who, mean], …],
+        beside: results of others, shown beside those of the person; None: of the ideal, networks
+            and animals at the time of the release. ``{"performance": [[who, mean], …],
             "curves": [{"name": who, "points": [[evidence, k, n], …]}, …]}``: k of n answers were
-            the last choice.
+            the last choice. A curve may have "times", [[strength, mean reaction time in ms], …].
+            Of "networks" and "animals", "missing" names those without results, and "note" is a
+            sentence.
         about: address of a page about the task, from the folder.
 
     Returns:
@@ -56,7 +60,8 @@ def add_task(
         )
     made, folder = make_task(task), Path(folder)
     entries, shared = page_parts(made, task, feedback=feedback)
-    entries |= {"beside": beside, "about": about, "seeds": list(seeds)}
+    others = beside_of(task, changed=False) if beside is None else beside
+    entries |= {"beside": others, "about": about, "seeds": list(seeds)}
     write_files({**shared, TABLES: b"{}"}, folder)  # of an address without a task
     counts = []
     for seed in seeds:

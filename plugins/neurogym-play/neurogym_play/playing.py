@@ -13,7 +13,7 @@ import click
 import numpy as np
 
 from neurogym_core import Task, TrialRecord, run
-from neurogym_core.tools import clean
+from neurogym_core.tools import clean, optional, replacing
 from neurogym_play.page import page_files
 from neurogym_play.server import RECORD, PlayServer
 from neurogym_play.stepwise import Stepwise, checked_actions
@@ -25,15 +25,33 @@ def free_name(name: str) -> Path:
     return next(path for path in names if not path.exists())
 
 
+def write_trials(record: TrialRecord, path: Path) -> None:
+    """Write a record as Parquet if the name of the file ends so, and else as CSV.
+
+    Raises:
+        MissingDependencyError: Parquet needs pandas and pyarrow.
+        FileNotWrittenError (OSError): the file cannot be written.
+    """
+    if path.suffix.lower() == ".csv":
+        record.to_csv(path)
+        return
+    optional("pyarrow", needed_for="Writing Parquet")
+    with replacing(path) as temporary:
+        record.to_pandas().to_parquet(temporary, index=False)
+    if len(record.events):
+        record.events.to_csv(path.with_suffix(".events.csv"))
+
+
 def play(
     made: Task,
     task: str,
     blocks: Mapping[str, Any],
-    csv: Path,
+    out: Path,
     *,
     feedback: bool = False,
     browser: bool = True,
     conditions: Mapping[str, Any] | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> None:
     """Serve the page of a task until a person has played, and write the record.
 
@@ -41,23 +59,25 @@ def play(
         made: the task.
         task: as it was named.
         blocks: its trials, from `played_blocks` or `stepwise_blocks`.
-        csv: the file of the record.
+        out: the file of the record, see `write_trials`.
         feedback: whether the page says after each trial if it was correct.
         browser: whether to open the page in the browser.
         conditions: the imposed conditions of the trials.
+        beside: results of others, from `beside_of`.
     """
 
     def keep(sent: Any) -> str:
         record = person_record(made, blocks["trials"], sent, conditions)
-        record.to_csv(csv)
-        line = f"Saved {len(record)} trials in {csv}."
+        write_trials(record, out)
+        line = f"Saved {len(record)} trials in {out}."
         click.echo(clean(line))
         return line
 
     stepwise = {name: one for name, one in blocks.items() if isinstance(one, Stepwise)}
     doors = {one.door: one.answer for one in stepwise.values()}
-    shown = {**blocks, **{name: one.page() for name, one in stepwise.items()}}
-    files = page_files(made, task, shown, feedback=feedback, save=RECORD)
+    pages = {name: one.page() for name, one in stepwise.items()}
+    given = {"feedback": feedback, "save": RECORD, "beside": beside}
+    files = page_files(made, task, {**blocks, **pages}, **given)
     with PlayServer(files, keep, doors) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         click.echo(f"Play at {server.address} (Ctrl-C ends it without a record).")

@@ -170,15 +170,28 @@ def checked_actions(task: Task, actions: Any) -> np.ndarray:
     Raises:
         ValueError: the task has no such actions.
     """
-    array, size = np.asarray(actions), task.actions.size
-    if task.actions.continuous:
+    size, continuous = task.actions.size, task.actions.continuous
+    try:
+        array = np.asarray(actions)
+    except ValueError:  # NumPy's words are about arrays
+        array, said = np.array(None), "lists of different lengths"
+    else:
+        said = f"{type(actions).__name__} of {array.dtype} with the shape {array.shape}"
+    if continuous:
         known = array.dtype.kind in "if" and array.ndim == 2 and array.shape[1] == size
-        known = known and bool((np.abs(array) <= 1).all())
+        inside = known and bool((np.abs(array) <= 1).all())
+        expected = f"{size} numbers from -1 to 1 for each step"
     else:
         known = array.dtype.kind == "i" and array.ndim == 1
-        known = known and bool(((array >= 0) & (array < size)).all())
-    if not known:
-        raise ValueError("it has other actions than the task")
+        inside = known and bool(((array >= 0) & (array < size)).all())
+        expected = f"an integer from 0 to {size - 1} for each step"
+    if known and not inside:
+        said = f"from {array.min():g} to {array.max():g}"
+    if not inside:
+        raise ValueError(
+            f"it has other actions than the task: {said}. Expected {expected}. Load the page of"
+            " this command again, and play there."
+        )
     return array
 
 

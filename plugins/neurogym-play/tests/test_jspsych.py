@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 from browsing import asked_hosts, wait_for
-from neurogym_play import write_experiment
+from neurogym_play import write_experiment, write_page
 from neurogym_play.page import KEPT
 
-from neurogym_core import TrialRecord, make_task, run
+from neurogym_core import NotSupportedError, TrialRecord, make_task, run
 from neurogym_core.tools import find_task
+
+pytestmark = pytest.mark.filterwarnings("ignore:The shortest time for an answer")
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 QUICKLY = {"fixation": 100, "stimulus": 100, "decision": 150}
@@ -51,30 +53,28 @@ def test_files_that_a_laboratory_changes_are_kept(tmp_path: Path) -> None:
     assert "NeurogymTrial" in (tmp_path / "trial.js").read_text("utf-8")
 
 
-def test_the_command_writes_an_experiment(ngym: Callable[..., Any], tmp_path: Path) -> None:
-    done = ngym("play", DOTS, "--out", tmp_path / "s", "--to", "jspsych", "-n", 4)
-    assert done.exit_code == 0, done.output
-    assert "Run `npm install` in it once" in done.output
-    assert "300 ms, which is short for a person" in " ".join(done.stderr.split())
-    assert (tmp_path / "s" / "experiment.js").exists()
+@pytest.mark.parametrize("decision", [300, 1500])
+def test_a_window_that_is_too_short_for_a_person_is_a_warning(
+    decision: int, tmp_path: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    write_experiment(DOTS, tmp_path, 3, timing={"decision": decision})
+    said = [str(one.message) for one in recwarn]
+    assert any("300 ms, which is short for a person" in one for one in said) is (decision == 300)
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("task", "said"),
     [
-        ([DOTS, "--to", "jspsych"], "--to jspsych was given without --out"),
-        ([DOTS, "--to", "psychopy"], "'psychopy' is not one of"),
-        (["value/LeverPress-v0", "--out", "a", "--to", "jspsych"], "runs code on every step"),
-        (["control/StopSignal-v1", "--out", "a", "--to", "jspsych"], "after the outcome"),
+        ("value/LeverPress-v0", "runs code on every step"),
+        ("control/StopSignal-v1", "after the outcome"),
     ],
 )
-def test_impossible_experiments_are_refused(
-    ngym: Callable[..., Any], words: list[str], said: str, tmp_path: Path, monkeypatch: Any
+@pytest.mark.parametrize("write", [write_experiment, write_page])
+def test_tasks_that_are_no_tables_are_refused(
+    write: Callable[..., Path], task: str, said: str, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = ngym("play", *words)
-    assert done.exit_code != 0
-    assert said in " ".join(done.stderr.split())
+    with pytest.raises(NotSupportedError, match=said):
+        write(task, tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -188,14 +188,21 @@ def compare(made: Any, rows: list[dict], pressed: list, n: int, seed: int) -> No
             assert said == value or (said != said and value != value), (name, row["trial"])
     asked = {"ArrowRight": "right", "ArrowLeft": "left"}
     keys = {trial: key for _, practice, trial, key in pressed if not practice}
-    assert [row["choice"] for row in rows] == [asked[keys[row["trial"]]] for row in rows]
+    choices = [asked[keys[trial]] if trial in keys else "none" for trial in range(n)]
+    assert [row["choice"] for row in rows] == choices
+    # A page that stands still for a whole response window, on a busy machine, gets no key.
+    rows = [row for row in rows if row["trial"] in keys]
+    assert len(rows) >= 0.95 * n
     late = []
     for row in rows:
         # The clock goes on while frames are missing, and pictures come with the next one.
         longest = max(row["longest_frame"], FRAME) + 1
         errors = [at - nominal for _, nominal, at in json.loads(row["onsets"])]
         assert all(-FRAME <= error <= longest for error in errors)
-        assert abs(row["rt"] - row["reaction_time"]) <= made.dt + longest
+        # The event acts at the end of the step at its time; half a frame may be played before.
+        _, nominal, at = json.loads(row["onsets"])[-1]
+        later = row["reaction_time"] - (row["rt"] + at - nominal)
+        assert -0.5 <= later <= made.dt + longest / 2
         late += errors
     times = {trial: at for at, practice, trial, _ in pressed if not practice}
     opened = {row["trial"]: json.loads(row["onsets"]) for row in rows}
@@ -265,6 +272,11 @@ CHEATS = {
         "trial.js",
         "rt = answeredAt - openedAt;",
         "rt = answeredAt - openedAt + 60;",
+    ),
+    "keys that act in the first step of a frame": (
+        "trial.js",
+        "answeredAt > start + (steps + 1) * dt &&",
+        "false &&",
     ),
     "the row of the trial before": (
         "trial.js",

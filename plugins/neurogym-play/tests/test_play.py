@@ -6,8 +6,11 @@ import gzip
 import http.client
 import json
 import os
+import re
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +19,13 @@ import pytest
 import replaying
 from browsing import asked_hosts, past_warning, wait_for
 from neurogym_play import add_task, trial_tables, write_page
+from neurogym_play.beside import beside_of
 from neurogym_play.page import played_blocks
-from neurogym_play.playing import free_name, person_record, play
+from neurogym_play.playing import free_name, person_record, play, write_trials
 from neurogym_play.server import MOST, PlayServer
 
 from neurogym_core import Choice, InvalidValueError, Task, TrialRecord, make_task, run
+from neurogym_core.tools import find_task, installed
 
 DOTS = "perceptual/PerceptualDecisionMaking-v0"
 FILES = {
@@ -82,20 +87,9 @@ def test_a_page_for_many_tasks_has_ids_with_a_namespace_only(tmp_path: Path, tas
     assert not list(tmp_path.iterdir())
 
 
-def test_the_command_writes_a_page(ngym: Callable[..., Any], tmp_path: Path) -> None:
-    done = ngym("play", DOTS, "--out", tmp_path / "p", "-n", 4, "--condition", "coherence=51.2")
-    assert done.exit_code == 0, done.output
-    page = json.loads((tmp_path / "p" / "task.json").read_text("utf-8"))
-    assert page["trials"]["columns"]["coherence"] == [51.2] * 4
-    assert set(page["trials"]["evidence"]) <= {-51.2, 51.2}
-
-
-def test_practice_trials_are_other_trials_with_the_same_settings(
-    ngym: Callable[..., Any], tmp_path: Path
-) -> None:
-    words = ("--practice", 3, "--feedback", "-n", 4, "--condition", "coherence=51.2")
-    done = ngym("play", DOTS, "--out", tmp_path, *words)
-    assert done.exit_code == 0, done.output
+def test_practice_trials_are_other_trials_with_the_same_settings(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"conditions": {"coherence": 51.2}}
+    write_page(DOTS, tmp_path, 4, practice=3, feedback=True, **given)
     page = json.loads((tmp_path / "task.json").read_text("utf-8"))
     assert (page["practice"]["n_trials"], page["trials"]["n_trials"]) == (3, 4)
     assert page["practice"]["columns"]["coherence"] == [51.2] * 3
@@ -106,11 +100,11 @@ def test_practice_trials_are_other_trials_with_the_same_settings(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["control/StopSignal-v1", "--out", "a"], "draws each trial after the outcome"),
         ([DOTS, "--set", "foo=1"], "Unknown parameter 'foo'"),
-        ([DOTS, "--out", "a", "--csv", "b.csv"], "--out and --csv were both given"),
+        ([DOTS, "--out", "page"], "Expected a file name that ends in .csv, .parquet, .pqt."),
+        ([DOTS, "--out", "me.xlsx"], "Expected a file name that ends in .csv, .parquet, .pqt."),
+        ([DOTS, "--out", "none/me.csv"], "Expected a folder that exists"),
         ([DOTS, "--wrap", "PassReward"], "wraps envs, not tasks"),
-        (["value/LeverPress-v0", "--out", "a"], "runs code on every step"),
         (["visual/RandomDotMotion-v0"], "plain Gymnasium env"),
     ],
 )
@@ -119,8 +113,20 @@ def test_impossible_requests_are_refused(
 ) -> None:
     done = ngym("play", *words)
     assert done.exit_code != 0
-    assert said in done.stderr
+    assert said in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("module", ["pandas", "pyarrow"])
+def test_parquet_without_its_packages_is_refused_before_a_person_plays(
+    ngym: Callable[..., Any], module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.setitem(sys.modules, module, None)
+    done = ngym("play", DOTS, "--out", "me.parquet")
+    assert done.exit_code != 0
+    assert f"Writing Parquet needs {module}" in " ".join(done.stderr.split())
+    assert f"Install it: pip install {module}" in " ".join(done.stderr.split())
 
 
 def test_a_record_gets_a_name_that_is_free(tmp_path: Path, monkeypatch: Any) -> None:
@@ -181,8 +187,42 @@ def test_a_record_of_another_form_is_refused(change: dict[str, Any]) -> None:
     made, trials = make_task(DOTS), trial_tables(DOTS, 12, seed=1)
     sent = {"actions": [0] * 5000, "trials": 12, "waits": False}
     assert len(person_record(made, trials, sent)) == 12
-    with pytest.raises(ValueError, match=r"it has|its actions|inhomogeneous"):
+    with pytest.raises(ValueError, match=r"it has|its actions"):
         person_record(made, trials, {**sent, **change})
+
+
+@pytest.mark.parametrize(
+    ("task", "actions", "said"),
+    [
+        (DOTS, [[0], [1, 2]], "lists of different lengths. Expected an integer from 0 to 2 for"),
+        (DOTS, [9], "from 9 to 9. Expected an integer from 0 to 2 for each step. Load the page"),
+        (DOTS, [0.5], "list of float64 with the shape (1,). Expected an integer from 0 to 2"),
+        ("memory/MemoryRecall-v0", [[2.0] * 10], "from 2 to 2. Expected 10 numbers from -1 to 1"),
+        ("memory/MemoryRecall-v0", [[0.5], [0.5, 1]], "of different lengths. Expected 10 numbers"),
+    ],
+)
+def test_refused_actions_are_named_with_those_of_the_task(
+    task: str, actions: Any, said: str
+) -> None:
+    made, trials = make_task(task), trial_tables(task, 2, seed=1)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        person_record(made, trials, {"actions": actions, "trials": 2, "waits": False})
+
+
+@pytest.mark.parametrize("name", ["me.csv", "me.parquet", "ME.PQT"])
+def test_a_record_is_written_in_the_form_of_its_ending(name: str, tmp_path: Path) -> None:
+    """A file of CSV under the name of Parquet is found, by its first bytes."""
+    records = pytest.importorskip("neurogym_records")
+    made, trials = make_task(DOTS), trial_tables(DOTS, 5, seed=1)
+    record = person_record(made, trials, {"actions": [0] * 5000, "trials": 5, "waits": True})
+    if name != "me.csv":
+        pytest.importorskip("pyarrow")
+    write_trials(record, tmp_path / name)
+    assert ((tmp_path / name).read_bytes()[:4] == b"PAR1") is (name != "me.csv")
+    back = records.read_record(tmp_path / name)
+    assert list(back) == list(record)
+    for column in record:
+        np.testing.assert_array_equal(back[column], record[column], column)
 
 
 # ---------------------------------------------------------------------- the server
@@ -492,17 +532,110 @@ def test_the_psychometric_curve_is_that_of_the_record(
         game.finish();
         return game.kernel.rows;
     """)  # fmt: skip
-    table = browser.find_element("css selector", "#report table").text.splitlines()
-    assert table[:2] == ['Answers "left" by evidence', "evidence answers share"]
+    tables = browser.find_elements("css selector", "#report table")
+    table = next(one.text for one in tables if one.text.startswith("Answers")).splitlines()
+    assert table[0] == 'Answers "left" by evidence'
+    assert table[1].startswith("evidence answers you")
     sign = [1 if row["direction"] == "left" else -1 for row in rows]
     evidence = [each * row["coherence"] for each, row in zip(sign, rows, strict=True)]
     for line in table[2:]:
-        x, n, share, _ = line.split()
+        x, n, share, *_ = line.split()
         chosen = [row["choice"] for row, at in zip(rows, evidence, strict=True) if at == float(x)]
         assert int(n) == len(chosen)
         assert abs(int(share) - 100 * np.mean(np.array(chosen) == "left")) <= 0.5
     assert len(table) == 2 + len(set(evidence))
     assert browser.find_element("css selector", "#report svg[role=img]").is_displayed()
+
+
+def test_the_chronometric_curve_is_that_of_the_record_beside_the_monkeys(
+    browser: Any, static: tuple[str, Path]
+) -> None:
+    """A person who is slower where the evidence is weak; a curve of all trials would be another."""
+    from neurogym_behaviour import published
+
+    address, folder = static
+    write_page("perceptual/RoitmanShadlen-v0", folder / "times", 150, seed=1)
+    browser.get(f"{address}/times/")
+    past_warning(browser)
+    browser.find_element("css selector", "[name=clock][value=runs]").click()
+    browser.find_element("id", "begin").click()
+    rows = browser.execute_script("""
+        game.paused = true;
+        const { kernel, trials } = game;
+        for (let open = 0; !kernel.done;) {
+          const { trial, target } = kernel, strength = Math.abs(trials.evidence[trial]);
+          open = kernel.isAsked ? open + 1 : 0;
+          const answers = open > 10 - strength / 8 + 2 * (trial % 5);
+          const side = trial % 5 && strength ? (trials.evidence[trial] < 0 ? 1 : 2) : 1;
+          kernel.step(answers ? side : 0);
+        }
+        game.finish();
+        return kernel.rows;
+    """)
+    correct = [row for row in rows if row["outcome"] == "correct"]
+    assert len({row["outcome"] for row in rows}) == 2
+    tables = browser.find_elements("css selector", "#report table")
+    times = next(one.text for one in tables if one.text.startswith("Reaction times"))
+    lines = [line.split() for line in times.splitlines() if line.endswith("ms")]
+    strengths = sorted({row["coherence"] for row in correct})
+    assert [float(line[0]) for line in lines] == strengths
+    monkeys = published("roitman-shadlen-2002").subjects
+    for line, strength in zip(lines, strengths, strict=True):
+        own = [row["reaction_time"] for row in correct if row["coherence"] == strength]
+        theirs = [dict(zip(one.strengths, one.reaction_time, strict=True)) for one in monkeys]
+        said = [len(own), np.mean(own), *(one[strength] for one in theirs)]
+        found = [int(line[1]), *(int(text) for text in line[2:] if text != "ms")]
+        np.testing.assert_allclose(found, said, atol=0.501)
+    text = browser.find_element("id", "report").text
+    assert "Times of animals are from the onset of the evidence" in text
+    assert "Nothing is known" not in text
+
+
+@pytest.mark.parametrize(
+    ("task", "settings", "said"),
+    [
+        (DOTS, {}, []),
+        (DOTS, {"timing": {"delay": 0}}, ["The others did the task with its default settings."]),
+        ("control/GoNogo-v0", {}, ["Nothing is known of animals in this task."]),
+        (None, {}, ["Nothing is known of networks and animals in this task."]),
+        (None, {"timing": {"decision": 400}}, ["Nothing is known of networks and animals"]),
+    ],
+)
+def test_the_page_says_beside_whom_results_cannot_be_shown(
+    browser: Any, static: tuple[str, Path], task: str | None, settings: Any, said: list[str]
+) -> None:
+    address, folder = static
+    name = f"beside{len(list(folder.iterdir()))}"
+    write_page(Evil if task is None else task, folder / name, 8, seed=1, **settings)
+    browser.get(f"{address}/{name}/")
+    past_warning(browser)
+    browser.find_element("id", "begin").click()
+    browser.execute_script(PLAYED)
+    text = browser.find_element("id", "report").text
+    lines = ["Nothing is known", "The others did"]
+    assert [one for one in lines if one in text] == [one for one in lines if one in str(said)]
+    assert all(one in text for one in said)
+
+
+def test_results_of_others_are_those_of_the_manifest_of_networks_and_of_published_animals() -> None:
+    from neurogym_behaviour import published
+
+    shipped = json.loads(files("neurogym_play").joinpath("beside.json").read_text("utf-8"))
+    assert len(set(shipped) & {one.id for one in installed().tasks}) > 100
+    for one in shipped.values():
+        assert all(0 <= k <= n for curve in one["curves"] for _, k, n in curve["points"])
+    task = find_task(DOTS)
+    others = beside_of(DOTS, changed=False)
+    means = dict(others["performance"])
+    assert means["chance"] == task.chance
+    assert means.pop(f"ideal ({task.ideal['by']})") == task.ideal["value"]
+    assert [*means.items()][:-1] == [tuple(pair) for pair in shipped[DOTS]["networks"]]
+    assert others["missing"] == []
+    curves = {one["name"]: one for one in beside_of("RoitmanShadlen-v0", changed=False)["curves"]}
+    for monkey in published("roitman-shadlen-2002").subjects:
+        found = curves[f"{monkey.name}, Roitman & Shadlen (2002)"]
+        pairs = zip(monkey.strengths.tolist(), monkey.reaction_time.tolist(), strict=True)
+        assert found["times"] == [list(pair) for pair in pairs]
 
 
 PLAYED = """

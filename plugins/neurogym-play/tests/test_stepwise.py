@@ -1,10 +1,11 @@
-"""Tasks whose trials are no tables: Python plays them, one step for each request of the page."""
+"""Tasks whose trials are no tables: Python plays them, one step for each message of the page."""
 
 from __future__ import annotations
 
-import http.client
 import json
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,10 +17,12 @@ import replaying
 from browsing import past_warning, wait_for
 from neurogym_play import trial_tables
 from neurogym_play.playing import person_record, play
-from neurogym_play.server import PlayServer
+from neurogym_play.server import MOST_STEP, PlayServer
 from neurogym_play.stepwise import Stepwise, rehearsed, stepwise_blocks
 from neurogym_play.tables import shortest_window
 from small_tasks import Halved
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
 
 from neurogym_core import NotSupportedError, Task, TrialRecord, make_task, run
 from neurogym_core.tools import installed
@@ -40,22 +43,32 @@ SAMPLE = (
 
 
 @contextmanager
-def served(block: Stepwise) -> Iterator[Callable[[Any], tuple[int, Any]]]:
-    """Serve a block; yield a function that asks it, and returns status and answer."""
+def serving(block: Stepwise) -> Iterator[PlayServer]:
+    """Serve a block."""
     with PlayServer({}, str, {block.door: block.answer}) as server:
         threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+        yield server
+        server.shutdown()
 
-        def ask(sent: Any) -> tuple[int, Any]:
-            path = f"/{server.token}/{block.door}"
-            connection.request("POST", path, json.dumps(sent))
-            answer = connection.getresponse()
-            text = answer.read().decode()
-            return answer.status, json.loads(text) if answer.status == 200 else text
+
+def opened(server: PlayServer, **changes: Any) -> Any:
+    """Open a WebSocket as the page does, but for some changes of path, origin and headers."""
+    path = changes.pop("path", f"/{server.token}/steps")
+    given = {"origin": f"http://{server.host}", "compression": None, "proxy": None, **changes}
+    return connect(f"ws://{server.host}{path}", **given)
+
+
+@contextmanager
+def served(block: Stepwise) -> Iterator[Callable[[Any], tuple[str, Any]]]:
+    """Serve a block; yield a function that asks it, and returns "said" or "refused", and why."""
+    with serving(block) as server, opened(server) as page:
+
+        def ask(sent: Any) -> tuple[str, Any]:
+            page.send(json.dumps({"to": block.door, "sent": sent}))
+            ((kind, answer),) = json.loads(page.recv()).items()
+            return kind, answer
 
         yield ask
-        connection.close()
-        server.shutdown()
 
 
 def plays_alike(task: Task, n_trials: int = 2) -> bool:
@@ -71,7 +84,7 @@ def plays_alike(task: Task, n_trials: int = 2) -> bool:
             action = replaying.chosen(task, target, len(actions) % 2, rng)
             actions.append(action if isinstance(action, int) else np.asarray(action).tolist())
             status, answer = ask({"step": len(actions) - 1, "action": actions[-1]})
-            assert status == 200, answer
+            assert status == "said", answer
             said.append(answer)
     played = iter(actions)
     seen: list[list[float]] = []
@@ -120,7 +133,7 @@ def test_requests_out_of_turn_change_nothing() -> None:
     block = Stepwise(make_task(REACH), 1, "step/trials", seed=3)
     with served(block) as ask:
         first = ask(None)[1]
-        assert ask({"step": 0, "action": 1})[0] == 200
+        assert ask({"step": 0, "action": 1})[0] == "said"
         for sent in (
             {"step": 0, "action": 1},  # a second time
             {"step": 2, "action": 1},
@@ -134,11 +147,90 @@ def test_requests_out_of_turn_change_nothing() -> None:
             "x",
         ):
             status, said = ask(sent)
-            assert status == 400, sent
+            assert status == "refused", sent
             assert said.startswith("The step was not played: it ")
         assert block.game.steps == 1
         assert ask(None)[1] == first  # the page was loaded again
         assert block.game.steps == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"path": "/steps"},
+        {"path": "/x/steps"},
+        {"origin": "http://evil.example"},
+        {"origin": None},
+        {"additional_headers": {"Host": "evil.example"}},
+    ],
+)
+def test_other_pages_and_hosts_cannot_open_the_socket(changes: dict[str, Any]) -> None:
+    block = Stepwise(make_task(REACH), 1, "step/trials", seed=3)
+    with serving(block) as server:
+        if "additional_headers" in changes:  # the client library writes a second Host
+            raw = socket.create_connection(("127.0.0.1", server.server_port), timeout=10)
+            key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13"
+            raw.sendall(
+                f"GET /{server.token}/steps HTTP/1.1\r\nHost: evil.example\r\nUpgrade: websocket"
+                f"\r\nConnection: Upgrade\r\nOrigin: http://{server.host}\r\n{key}\r\n\r\n".encode()
+            )
+            assert raw.recv(100).split()[1] == b"404"
+            raw.close()
+        else:
+            with pytest.raises(InvalidStatus) as refused, opened(server, **changes):
+                pass
+            assert refused.value.response.status_code == 404
+        with opened(server) as page:  # the same from the page itself
+            page.send(json.dumps({"to": block.door, "sent": None}))
+            assert "said" in json.loads(page.recv())
+    assert block.game.steps == 0
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("{", "The step was not played: "),
+        ("[" * 10_000, "The step was not played: "),
+        ("[]", "it has another form"),
+        ('{"to": "keep", "sent": 1}', "it has another form"),
+        ('{"to": ["step/trials"], "sent": null}', "it has another form"),
+        ('{"to": "step/trials"}', "it has another form"),
+    ],
+)
+def test_messages_of_another_form_are_refused(message: str, said: str) -> None:
+    block = Stepwise(make_task(REACH), 1, "step/trials", seed=3)
+    with serving(block) as server, opened(server) as page:
+        page.send(message)
+        assert said in json.loads(page.recv())["refused"]
+        page.send(json.dumps({"to": block.door, "sent": None}))  # it goes on
+        assert "said" in json.loads(page.recv())
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [(b"1", 1003), (["{", "}"], 1003), ("1" * (MOST_STEP + 1), 1009)],
+    ids=["bytes", "parts", "too large"],
+)
+def test_a_socket_is_closed_on_messages_that_no_page_sends(message: Any, code: int) -> None:
+    block = Stepwise(make_task(REACH), 1, "step/trials", seed=3)
+    with serving(block) as server, opened(server) as page:
+
+        def ask() -> None:
+            page.send(message)
+            page.recv()
+
+        with pytest.raises(ConnectionClosed) as closed:
+            ask()
+        assert closed.value.rcvd.code == code
+
+
+def test_a_pause_does_not_close_the_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests of HTTP have a time limit, and a person may pause for longer."""
+    monkeypatch.setattr("neurogym_play.server._Handler.timeout", 0.2)
+    with served(Stepwise(make_task(REACH), 1, "step/trials", seed=3)) as ask:
+        assert ask(None)[0] == "said"
+        time.sleep(0.5)
+        assert ask({"step": 0, "action": 1})[0] == "said"
 
 
 def test_a_record_needs_a_trial_that_ended() -> None:

@@ -32,6 +32,14 @@ MOST_USED = (
     "cognition/Flanker-v0", "cognition/Stroop-v0", "ibl/IBLTwoChoice-v0", "value/DawTwoStep-v0",
     "memory/NBack-v1", "timing/ReadySetGo-v0", DOTS,
 )  # fmt: skip
+TWENTY = (
+    "ContextDecisionMaking", "DelayComparison", "DelayMatchSample", "DelayPairedAssociation",
+    "PerceptualDecisionMaking", "PerceptualDecisionMakingDelayResponse", "RoitmanShadlen",
+    "PulseDecisionMaking", "PoissonClicks", "PostDecisionWager", "ReadySetGo", "GoNogo",
+    "IntervalDiscrimination", "MultiSensoryIntegration", "EconomicDecisionMaking", "AntiReach",
+    "DawTwoStep", "Bandit", "IBLTwoChoice", "StopSignal",
+)  # fmt: skip
+"""Twenty tasks that papers and teachers use most, in our judgement; without their versions."""
 STIMULI = KERNEL.with_name("stimuli.js")
 STAGE = Path(__file__).with_name("stage.mjs")
 
@@ -103,6 +111,17 @@ def test_different_observations_are_different_pictures(task: str) -> None:
 def test_a_view_that_leaves_a_channel_out_is_found(task: str, stimulus: int) -> None:
     observations, pictures = different_pictures(task, leave_out=stimulus)
     assert observations > pictures
+
+
+@pytest.mark.parametrize("name", TWENTY)
+def test_the_tasks_that_are_used_most_have_stimuli_and_instructions_of_two_sentences(
+    name: str,
+) -> None:
+    found = [task for task in TASKS if task.name.rpartition("-v")[0] == name]
+    assert found
+    for task in found:
+        assert task.view, task.id
+        assert len(re.findall(r"[.!?](?:\s|$)", task.instructions)) == 2, task.instructions
 
 
 @pytest.mark.parametrize("task", VIEWED)
@@ -327,7 +346,7 @@ def test_the_kit_checks_the_view(
 
 
 def test_tasks_without_a_view_are_not_checked() -> None:
-    assert ngym_check_task(Spec("perceptual/NAltPerceptualDecisionMaking-v0")) is None
+    assert ngym_check_task(Spec("perceptual/ToneDetection-v0")) is None
     assert ngym_check_task(Spec("my_task.py:Mine")) is None
 
 
@@ -452,7 +471,7 @@ def test_a_task_without_a_view_shows_lamps_and_says_so(
     browser: Any, static: tuple[str, Path]
 ) -> None:
     address, folder = static
-    write_page("perceptual/NAltPerceptualDecisionMaking-v0", folder / "view-none", 3)
+    write_page("perceptual/ToneDetection-v0", folder / "view-none", 3)
     browser.get(f"{address}/view-none/")
     past_warning(browser)
     assert "inputs of the network" in browser.find_element("id", "seen").text

@@ -84,14 +84,11 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
 
 
 def given_of(names: Sequence[str]) -> list[str]:
-    """Return the flags of options with a default that the user has written."""
+    """Return the flags of the options of these names that the user has written."""
     context = click.get_current_context()
     written = click.core.ParameterSource.COMMANDLINE
-    return [
-        f"--{name.replace('_', '-')}"
-        for name in names
-        if context.get_parameter_source(name) is written
-    ]
+    flags = {option.name: option.opts[-1] for option in context.command.params}
+    return [flags[name] for name in names if context.get_parameter_source(name) is written]
 
 
 json_option = click.option(

@@ -87,7 +87,7 @@ def test_what_was_left_out_is_said():
     assert "percent signs of 'Kontrast'" in said
 
 
-# ---- experiments of `ngym play --to jspsych` ----
+# ---- experiments of `ngym export --to jspsych` ----
 
 EXPERIMENT = LABS / "neurogym-jspsych.json"
 """jsPsych 8.3.0 wrote it in Chromium, where a script pressed the keys: a practice trial and twelve

@@ -33,7 +33,7 @@ function attention() {
 async function begin() {
   const fetched = async (name) => {
     const answer = await fetch(name);
-    if (!answer.ok) throw new Error(`${name}: ${answer.status}. Expected the files that ngym play wrote. Write them again.`);
+    if (!answer.ok) throw new Error(`${name}: ${answer.status}. Expected the files that ngym export wrote. Write them again.`);
     return answer;
   };
   if (!globalThis.initJsPsych || !globalThis.jsPsychHtmlButtonResponse || !globalThis.jsPsychFullscreen)

@@ -107,9 +107,12 @@ export function trialPlugin(block) {
             start = now - steps * dt;
             break;
           }
-          const action = pending ?? (continuous ? controls.current() : rest), acts = pending !== undefined;
+          // An event acts in the step at its time: of several steps in one frame, or where frames come late.
+          const waits = answeredAt > start + (steps + 1) * dt && (rest !== null || continuous);
+          const acts = pending !== undefined && !waits;
+          const action = acts ? pending : continuous ? controls.current() : rest;
           const before = given(kernel);
-          pending = undefined;
+          if (acts) pending = undefined;
           actions.push(action);
           ({ ended } = kernel.step(action));
           steps += 1;

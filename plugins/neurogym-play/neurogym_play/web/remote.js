@@ -1,10 +1,13 @@
 // Trials that Python plays on this machine, with the parts of `Kernel` that a page uses.
 
+const ENDED = "The command has ended, or does not answer";
+
 export class RemoteKernel {
   /** Begin the trials of a block, as `neurogym_play.stepwise` describes them. */
   static async begin(trials) {
     const made = new RemoteKernel();
     Object.assign(made, { trials: { ...trials, evidence: trials.evidence && [] }, rows: [], clock: 0 });
+    await made.open();
     made.take(await made.ask(null));
     return made;
   }
@@ -28,9 +31,30 @@ export class RemoteKernel {
 
   take({ seen, exact, asked }) { [this.seen, this.exact, this.isAsked] = [seen, exact, asked]; }
 
-  async ask(sent) {
-    const answer = await fetch(this.trials.door, { method: "POST", body: JSON.stringify(sent), headers: { "Content-Type": "application/json" } });
-    if (!answer.ok) throw new Error(await answer.text());
-    return answer.json();
+  /** Open the WebSocket over which each step is one message and one answer. */
+  open() {
+    this.socket = new WebSocket(new URL("steps", location.href).href.replace(/^http/, "ws"));
+    this.socket.onmessage = ({ data }) => {
+      const { said, refused } = JSON.parse(data);
+      if (refused) this.reject(new Error(refused));
+      else this.resolve(said);
+    };
+    this.socket.onclose = () => this.reject(new Error(ENDED));
+    return this.promise(() => { this.socket.onopen = () => this.resolve(); });
+  }
+
+  ask(sent) {
+    return this.promise(() => {
+      if (this.socket.readyState !== WebSocket.OPEN) this.reject(new Error(ENDED));
+      else this.socket.send(JSON.stringify({ to: this.trials.door, sent }));
+    });
+  }
+
+  /** One request at a time waits for its answer. */
+  promise(begin) {
+    return new Promise((resolve, reject) => {
+      Object.assign(this, { resolve, reject });
+      begin();
+    });
   }
 }

@@ -1,4 +1,4 @@
-// The page at the end: accuracy, and the psychometric curve.
+// The page at the end: accuracy, psychometric curve and reaction times, beside those of others.
 
 import { drawn, element } from "./view.js";
 
@@ -21,21 +21,35 @@ export function psychometric(trials, rows) {
   return binned(points);
 }
 
-/** Groups of equal x, or seven of similar x if there are more than eleven values. */
+/** Points of the chronometric curve, [{x, ms, se, n}]: mean reaction times of correct trials over the strength of the evidence. */
+export function chronometric(trials, rows) {
+  const name = ofSlot(trials, "reaction_time");
+  if (!trials.evidence) return [];
+  const timed = rows.filter((row) => row.outcome === "correct" && row[name] >= 0);
+  const groups = grouped(timed.map((row) => [Math.abs(trials.evidence[row.trial]), row[name]]));
+  return groups.map((group) => {
+    const ms = meanOf(group, 1), squares = group.reduce((sum, [, one]) => sum + (one - ms) ** 2, 0), n = group.length;
+    return { x: meanOf(group, 0), ms, se: n > 1 ? Math.sqrt(squares / (n - 1) / n) : 0, n };
+  });
+}
+
 function binned(points) {
+  return grouped(points).map((group) => ({ x: meanOf(group, 0), k: group.filter(([, is]) => is).length, n: group.length }));
+}
+
+const meanOf = (group, i) => group.reduce((sum, one) => sum + one[i], 0) / group.length;
+
+/** Groups of equal x, or seven of similar x if there are more than eleven values. */
+function grouped(points) {
   const sorted = [...points].sort(([a], [b]) => a - b);
   const values = [...new Set(sorted.map(([x]) => x))];
   const groups = values.length <= 11
     ? values.map((x) => sorted.filter(([one]) => one === x))
     : Array.from({ length: 7 }, (_, i) => sorted.slice((i * sorted.length) / 7, ((i + 1) * sorted.length) / 7));
-  return groups.filter((group) => group.length).map((group) => ({
-    x: group.reduce((sum, [x]) => sum + x, 0) / group.length,
-    k: group.filter(([, is]) => is).length,
-    n: group.length,
-  }));
+  return groups.filter((group) => group.length);
 }
 
-/** The elements of the report; `beside`: performances and curves of others, see `neurogym_play.pages`. */
+/** The elements of the report; `beside`: results of others, see `neurogym_play.add_task`. */
 export function report(trials, rows, waits, beside) {
   const n = rows.length, correct = rows.filter((row) => row.outcome === "correct").length;
   const percent = (share) => `${Math.round(100 * share)} %`;
@@ -50,39 +64,65 @@ export function report(trials, rows, waits, beside) {
       ` (95 % interval ${low} to ${high}).`));
   }
   parts.push(element("p", { textContent: `Performance ${percent(mean(rows, "performance"))}, reward ${+total.toFixed(2)}. Outcomes: ${counts.join(", ")}.` }));
-  const times = rows.map((row) => row[ofSlot(trials, "reaction_time")]).filter((ms) => ms >= 0).sort((a, b) => a - b);
-  if (times.length && !waits)
-    parts.push(element("p", { textContent: `Median reaction time ${times[times.length >> 1]} ms, on the clock of the task (steps of ${trials.dt} ms).` }));
+  const usual = median(rows, ofSlot(trials, "reaction_time"));
+  if (usual && !waits)
+    parts.push(element("p", { textContent: `Median reaction time ${usual}, on the clock of the task (steps of ${trials.dt} ms).` }));
   if (waits) parts.push(element("p", { textContent: "The clock waited for your answers, so there are no reaction times." }));
   if (beside?.performance?.length) {
     const others = beside.performance.map(([who, value]) => [who, percent(value)]);
     parts.push(table(["who", "performance"], [["you", percent(mean(rows, "performance"))], ...others], "Beside you"));
   }
+  parts.push(...bySlot(trials, rows, waits));
   const points = psychometric(trials, rows), others = beside?.curves ?? [];
   if (points.length > 1) {
     const title = `Answers "${trials.names[ofSlot(trials, "choice")][1]}" by evidence`;
-    const share = (x, { points: all }) => {
-      const [, k, m] = all.find(([at]) => Math.abs(at - x) < 1e-6) ?? [];
-      return m ? percent(k / m) : "";
-    };
-    const lines = points.map(({ x, k, n: m }) => [+x.toFixed(3), m, percent(k / m), ...others.map((one) => share(x, one))]);
-    const own = others.length ? "you" : "share";
-    parts.push(curve(points, title, others), table(["evidence", "answers", own, ...others.map(({ name }) => name)], lines, title));
-  } else parts.push(...byCondition(trials, rows, percent));
+    const theirs = others.map(({ name, points: all }, i) => ({ name, kind: `other other${i}`, points: all.map(([x, k, m]) => [x, k / m]) }));
+    const own = points.map(({ x, k, n: m }) => ({ x, y: k / m, ends: interval(k, m), n: m }));
+    parts.push(...figure(own, theirs, { title, x: "evidence", count: "answers", own: "share", said: percent, ticks: [0, 0.5, 1], line: 0.5 }));
+  } else parts.push(...byCondition(trials, rows, percent, waits));
+  const slow = waits ? [] : chronometric(trials, rows);
+  if (slow.length > 1) {
+    const theirs = others.map(({ name, times: all }, i) => ({ name, kind: `other other${i}`, points: all ?? [] })).filter((one) => one.points.length);
+    const own = slow.map(({ x, ms, se, n: m }) => ({ x, y: ms, ends: [ms - 1.96 * se, ms + 1.96 * se], n: m }));
+    const top = Math.max(...own.map(({ ends }) => ends[1]), ...theirs.flatMap((one) => one.points.map(([, ms]) => ms)));
+    const step = 10 ** Math.floor(Math.log10(top)), highest = step * Math.ceil(top / step);
+    parts.push(...figure(own, theirs, { title: "Reaction times of correct trials by strength of the evidence", x: "strength", count: "trials", own: "mean", said: (ms) => `${Math.round(ms)} ms`, ticks: [0, highest / 2, highest] }));
+    if (theirs.length) parts.push(element("p", { textContent: "Times of animals are from the onset of the evidence; yours are from the opening of the response window." }));
+  }
+  if (beside?.missing?.length) parts.push(element("p", { textContent: `Nothing is known of ${beside.missing.join(" and ")} in this task.` }));
+  if (beside?.note) parts.push(element("p", { textContent: beside.note }));
   return parts;
 }
 
 const mean = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0) / rows.length;
 
-/** A table of the performance for each condition with two to eight values. */
-function byCondition(trials, rows, percent) {
+/** Median reaction time of some trials, ms; "" without times. */
+function median(rows, name) {
+  const times = rows.map((row) => row[name]).filter((ms) => ms >= 0).sort((a, b) => a - b);
+  return times.length ? `${times[times.length >> 1]} ms` : "";
+}
+
+/** A table for each condition with two to eight values, which have two trials or more in the mean. */
+function byCondition(trials, rows, percent, waits) {
+  const times = waits ? "" : ofSlot(trials, "reaction_time"), timed = median(rows, times);
   return trials.conditions.flatMap((name) => {
-    const groups = Map.groupBy(rows, (row) => String(row[name]));
-    if (groups.size < 2 || groups.size > 8) return [];
+    const groups = Map.groupBy(rows, (row) => String(row[name])), isOne = typeof rows[0][name] !== "object";
+    if (!isOne || groups.size < 2 || groups.size > Math.min(8, rows.length / 2)) return [];
     const lines = [...groups].sort(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
-      .map(([value, some]) => [value, some.length, percent(mean(some, "performance"))]);
-    return [table([name.replaceAll("_", " "), "trials", "performance"], lines, `By ${name.replaceAll("_", " ")}`)];
+      .map(([value, some]) => [value, some.length, percent(mean(some, "performance")), ...(timed ? [median(some, times)] : [])]);
+    const heads = [name.replaceAll("_", " "), "trials", "performance", ...(timed ? ["reaction time"] : [])];
+    return [table(heads, lines, `By ${name.replaceAll("_", " ")}`)];
   });
+}
+
+/** A table of the answers of a trial, if it has several. */
+function bySlot({ slots }, rows, waits) {
+  if (slots.length < 2) return [];
+  const lines = slots.map(({ name }) => {
+    const of = (outcome) => rows.filter((row) => row[`${name}.outcome`] === outcome).length;
+    return [name, of("correct"), of("error"), of("miss"), waits ? "" : median(rows, `${name}.reaction_time`)];
+  });
+  return [table(["answer", "correct", "error", "miss", "reaction time"], lines, "By answer")];
 }
 
 function table(head, lines, title) {
@@ -92,26 +132,35 @@ function table(head, lines, title) {
       element("th", { scope: "row", textContent: first }), ...others.map((text) => element("td", { textContent: text }))))));
 }
 
-/** The psychometric curve with Wilson's 95 % intervals, and the curves of others as lines. */
-function curve(points, title, others) {
-  const every = [...points.map(({ x }) => x), ...others.flatMap((one) => one.points.map(([at]) => at))];
-  const [low, high] = [Math.min(...every), Math.max(...every)], x = (value) => 50 + (380 * (value - low)) / (high - low);
-  const y = (share) => 210 - 190 * share;
+/** A curve over x with 95 % intervals, the curves of others as lines, and a table of the numbers. */
+function figure(own, others, { title, x, count, own: name, said, ticks, line }) {
+  const at = (value, { points }) => {
+    const found = points.find(([one]) => Math.abs(one - value) < 1e-6);
+    return found ? said(found[1]) : "";
+  };
+  const lines = own.map((one) => [+one.x.toFixed(3), one.n, said(one.y), ...others.map((other) => at(one.x, other))]);
+  const heads = [x, count, others.length ? "you" : name, ...others.map((other) => other.name)];
+  return [curve(own, others, { title, x, said, ticks, line }), table(heads, lines, title)];
+}
+
+function curve(own, others, { title, x: xName, said, ticks, line: level }) {
+  const every = [...own.map(({ x }) => x), ...others.flatMap((one) => one.points.map(([at]) => at))];
+  const [low, high, top] = [Math.min(...every), Math.max(...every), ticks.at(-1)];
+  const x = (value) => 60 + (370 * (value - low)) / (high - low), y = (value) => 210 - (190 * Math.max(value, 0)) / top;
   const label = (at, text, anchor) => drawn("text", { x: at[0], y: at[1], "text-anchor": anchor }, text);
   const line = (x1, y1, x2, y2, kind) => drawn("line", { x1, y1, x2, y2, class: kind });
-  const path = (at) => at.map(([one, share]) => `${x(one)},${y(share)}`).join(" ");
-  const kinds = others.map((_, i) => `other other${i}`), height = 255 + (others.length ? 18 * (others.length + 1) : 0);
-  return drawn("svg", { viewBox: `0 0 450 ${height}`, width: 450, class: "plot", role: "img", "aria-label": `${title}: the numbers are in the table below` },
-    line(50, 210, 430, 210, "axis"), line(50, 20, 50, 210, "axis"), line(50, y(0.5), 430, y(0.5), "chance"),
-    ...[0, 0.5, 1].map((share) => label([44, y(share) + 4], `${100 * share} %`, "end")),
+  const path = (at) => at.map(([one, value]) => `${x(one)},${y(value)}`).join(" ");
+  const height = 255 + (others.length ? 18 * (others.length + 1) : 0);
+  return drawn("svg", { viewBox: `0 -8 450 ${height + 8}`, width: 450, class: "plot", role: "img", "aria-label": `${title}: the numbers are in the table below` },
+    line(60, 210, 430, 210, "axis"), line(60, 20, 60, 210, "axis"), ...(level === undefined ? [] : [line(60, y(level), 430, y(level), "chance")]),
+    ...ticks.map((value) => label([54, y(value) + 4], said(value), "end")),
     ...[low, high].map((at) => label([x(at), 228], `${+at.toFixed(2)}`, "middle")),
-    label([240, 246], "evidence", "middle"), label([50, 12], title, "start"),
-    ...others.map((one, i) => drawn("polyline", { class: kinds[i], points: path(one.points.map(([at, k, n]) => [at, k / n])) })),
-    drawn("polyline", { class: "curve", points: path(points.map(({ x: at, k, n }) => [at, k / n])) }),
-    ...(others.length ? ["you", ...others.map(({ name }) => name)] : []).flatMap((name, i) =>
-      [line(50, 262 + 18 * i, 90, 262 + 18 * i, i ? kinds[i - 1] : "curve"), label([98, 266 + 18 * i], name, "start")]),
-    ...points.flatMap(({ x: at, k, n }) => {
-      const [from, to] = interval(k, n);
-      return [line(x(at), y(from), x(at), y(to), "bar"), drawn("circle", { cx: x(at), cy: y(k / n), r: 4, class: "point" })];
-    }));
+    label([240, 246], xName, "middle"), label([10, 4], title, "start"),
+    ...others.map((one) => drawn("polyline", { class: one.kind, points: path(one.points) })),
+    drawn("polyline", { class: "curve", points: path(own.map((one) => [one.x, one.y])) }),
+    ...(others.length ? [{ name: "you", kind: "curve" }, ...others] : []).flatMap(({ name, kind }, i) =>
+      [line(60, 262 + 18 * i, 100, 262 + 18 * i, kind), label([108, 266 + 18 * i], name, "start")]),
+    ...own.flatMap((one) => [
+      line(x(one.x), y(one.ends[0]), x(one.x), y(one.ends[1]), "bar"),
+      drawn("circle", { cx: x(one.x), cy: y(one.y), r: 4, class: "point" })]));
 }
