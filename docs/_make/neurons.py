@@ -34,6 +34,9 @@ class Study:
     neural: str = ""
 
 
+EIGHT = " ".join(
+    f"yang19/{name}-v0" for name in ("Go", "Anti", "DlyGo", "DlyAnti", "DM1", "DM2", "DMC", "DNMC")
+)
 COMMON = "--option hidden=64 --option rate_cost=0.001"
 STUDIES = (
     Study(
@@ -52,6 +55,31 @@ STUDIES = (
         "delay",
         "Two magnitudes, with a delay between them",
         "DelayComparison-v0 --set dt=50 --updates 1500",
+    ),
+    Study(
+        "category",
+        "Two categories of directions, compared after a delay",
+        "DelayMatchCategory-v0 --updates 500",
+    ),
+    Study(
+        "interval",
+        "An interval that a cue names",
+        "CueSetGo-v0 --criterion 0.95 --updates 1500",
+    ),
+    Study(
+        "prior",
+        "An interval that is measured",
+        "ReadySetGoSinglePrior-v0 --set dt=50 --updates 2000",
+    ),
+    Study(
+        "value",
+        "Two offers of different juices",
+        "EconomicDecisionMaking-v0 --updates 500",
+    ),
+    Study(
+        "tasks",
+        "Eight tasks in one network",
+        f"{EIGHT} --set dt=50 --set rule_input=false --updates 4000",
     ),
 )
 

@@ -1,7 +1,7 @@
 """Activity of networks and of recorded neurons: one type, analyses of it, and signatures."""
 
 from neurogym_neural.activity import Activity, Means
-from neurogym_neural.adapters import dynamical_distances, to_rsatoolbox
+from neurogym_neural.adapters import dynamical_distances, fit_mtdr, to_rsatoolbox
 from neurogym_neural.coding import Tuning, cross_temporal, decode, participation_ratio, tuning
 from neurogym_neural.controls import controls_of, with_fitted_readout
 from neurogym_neural.dynamics import FixedPoints, fixed_points
@@ -62,6 +62,7 @@ __all__ = [
     "demixed",
     "dissimilarity",
     "dynamical_distances",
+    "fit_mtdr",
     "fixed_points",
     "from_pynapple",
     "from_spikes",

@@ -119,7 +119,8 @@ def demixed(means: Means, *, components: int = 3, ridge: float = 1e-3) -> dict[s
 
     For each marginalisation, the decoder and the encoder of few components that reconstruct it from
     all activity, by reduced-rank ridge regression. A condition and its interaction with time are
-    one, as in Kobak et al. (2016), eLife 5:e10989, doi:10.7554/eLife.10989.
+    one, as in Kobak et al. (2016), eLife 5:e10989, doi:10.7554/eLife.10989. The numbers are those
+    of dPCA 1.0.5, whose regularizer is sqrt(penalty) / total variance.
 
     Args:
         means: means of all combinations of the conditions.
@@ -139,7 +140,9 @@ def demixed(means: Means, *, components: int = 3, ridge: float = 1e-3) -> dict[s
     for name, part in parts.items():
         y = part.reshape(x.shape)
         weights = np.linalg.solve(gram + penalty, x.T @ y)
-        ways = np.linalg.svd(x @ weights, full_matrices=False)[2][:components]
+        # The penalty is part of the error that the components of lower rank minimise.
+        fit = np.vstack([x @ weights, np.sqrt(penalty) @ weights])
+        ways = np.linalg.svd(fit, full_matrices=False)[2][:components]
         decoder = weights @ ways.T
         rest = ((x - x @ decoder @ ways) ** 2).sum()
         found[name] = Demixed(decoder, ways, float(1 - rest / total))
