@@ -6,6 +6,7 @@ from neurogym_neural.coding import Tuning, cross_temporal, decode, participation
 from neurogym_neural.controls import controls_of, with_fitted_readout
 from neurogym_neural.dynamics import FixedPoints, fixed_points
 from neurogym_neural.geometry import Generalisation, generalisation, shattering, similarity
+from neurogym_neural.perturbations import Freeze, Pulse
 from neurogym_neural.populations import (
     Axes,
     Demixed,
@@ -43,9 +44,11 @@ __all__ = [
     "Axes",
     "Demixed",
     "FixedPoints",
+    "Freeze",
     "Generalisation",
     "Means",
     "Part",
+    "Pulse",
     "Representation",
     "Rotations",
     "Scaling",
