@@ -64,12 +64,12 @@ STUDIES = (
     Study(
         "interval",
         "An interval that a cue names",
-        "CueSetGo-v0 --criterion 0.95 --updates 1500",
+        "CueSetGo-v0 --set dt=50 --criterion 0.95 --updates 1500",
     ),
     Study(
         "prior",
         "An interval that is measured",
-        "ReadySetGoSinglePrior-v0 --set dt=50 --updates 2000",
+        "ReadySetGoSinglePrior-v0 --set dt=50 --updates 1000",
     ),
     Study(
         "value",
@@ -79,7 +79,7 @@ STUDIES = (
     Study(
         "tasks",
         "Eight tasks in one network",
-        f"{EIGHT} --set dt=50 --set rule_input=false --updates 4000",
+        f"{EIGHT} --set dt=50 --set rule_input=false --updates 2500",
     ),
 )
 

@@ -18,14 +18,15 @@ AXES = ("trial", "time", "unit")
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """Means over the trials of each condition.
+    """Means of each condition, over trials or over subjects.
 
     Attributes:
         conditions: name -> (c,) values, one per condition.
         mean: (c, T, units).
-        sem: (c, T, units) standard error over trials; NaN where fewer than two trials count.
-        n: (c, T) trials that count, without those that have ended.
+        sem: (c, T, units) standard error of the mean; NaN where fewer than two count.
+        n: (c, T) trials or subjects that count, without those that have ended.
         time: (T,) ms.
+        over: "trial", or the column whose values are the subjects: the unit of replication.
     """
 
     conditions: dict[str, np.ndarray]
@@ -33,6 +34,31 @@ class Means:
     sem: np.ndarray
     n: np.ndarray
     time: np.ndarray
+    over: str = "trial"
+
+    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Return the interval of Student's t for each mean: low, high, (c, T, units) each.
+
+        Over trials, it is for the mean of further trials of these units; over subjects, for the
+        mean of further subjects. Nothing is corrected for the numbers of units and steps.
+
+        Args:
+            level: probability with which it contains the mean of the population.
+
+        Raises:
+            InvalidValueError: a level that is not between 0 and 1.
+        """
+        if not 0 < level < 1:
+            raise InvalidValueError(
+                f"interval() was given level={level!r}. Expected a probability between 0 and 1."
+                " Give 0.95, for example."
+            )
+        from scipy.special import stdtrit
+
+        with np.errstate(invalid="ignore"):
+            freedom = np.where(self.n > 1, self.n - 1, np.nan)[..., None]
+            half = stdtrit(freedom, (1 + level) / 2) * self.sem
+        return self.mean - half, self.mean + half
 
 
 class Activity:
@@ -295,11 +321,16 @@ class Activity:
         mean, sd = np.nanmean(values, axis=(0, 1)), np.nanstd(values, axis=(0, 1))
         return self._with((self.rates - mean) / np.where(sd > 0, sd, np.inf))
 
-    def mean(self, by: str | Sequence[str]) -> Means:
-        """Return means over the trials of each condition.
+    def mean(self, by: str | Sequence[str], *, over: str = "trial") -> Means:
+        """Return means of each condition.
+
+        The unit of replication is the trial, or the values of a column: then the trials of each
+        subject are averaged first, and subjects count equally. Trials of one animal or network say
+        nothing about others: an interval over the pooled trials of several is too narrow.
 
         Args:
             by: a column of the record, or several.
+            over: "trial", or a column with the subject, session or seed of each trial.
 
         Raises:
             UnknownNameError: the record has no such column.
@@ -321,16 +352,11 @@ class Activity:
                 f"mean(by={by!r}) found no trial with {said}. Expected trials of all combinations."
                 " Select trials, or average by fewer columns."
             )
-        n = np.array([np.isfinite(self.rates[mask]).all(axis=2).sum(axis=0) for mask in masks])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.array([_nanmean(self.rates[mask]) for mask in masks])
-            spread = [
-                np.sqrt(np.nansum((self.rates[mask] - one) ** 2, axis=0))
-                for mask, one in zip(masks, mean, strict=True)
-            ]
-            sem = np.array(spread) / np.sqrt(n * np.where(n > 1, n - 1, np.nan))[..., None]
+        subjects = None if over == "trial" else self.record[over]
+        found = [_mean_of(self.rates[mask], subjects, mask) for mask in masks]
+        mean, sem, n = (np.array(part) for part in zip(*found, strict=True))
         conditions = {name: levels[k][[cell[k] for cell in cells]] for k, name in enumerate(names)}
-        return Means(conditions, mean, sem, n, self.time)
+        return Means(conditions, mean, sem, n, self.time, over)
 
     def observed(
         self,
@@ -435,6 +461,20 @@ def _column(name: str, values: Any, length: int, of: str) -> np.ndarray:
             f" {of}, ({length},). Give these."
         )
     return values
+
+
+def _mean_of(
+    rates: np.ndarray, subjects: np.ndarray | None, mask: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean and standard error, (T, units), and how many count, (T,)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if subjects is not None:
+            own = subjects[mask]
+            rates = np.array([_nanmean(rates[own == one]) for one in np.unique(own)])
+        mean = _nanmean(rates)
+        n = np.isfinite(rates).all(axis=2).sum(axis=0)
+        spread = np.sqrt(np.nansum((rates - mean) ** 2, axis=0))
+        return mean, spread / np.sqrt(n * np.where(n > 1, n - 1, np.nan))[:, None], n
 
 
 def _nanmean(values: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -117,19 +118,44 @@ def cross_temporal(
     return _decoded(activity.rates, activity.record[by], folds, ridge, seed)
 
 
-def participation_ratio(activity: Activity) -> float:
+def participation_ratio(
+    activity: Activity, by: str | Sequence[str] | None = None, *, seed: int = 0
+) -> float:
     """Return (sum of variances)^2 / sum of squared variances, over principal components.
 
     It is between 1 and the number of units. Noise counts as dimensions: compare activities of
-    equal numbers of trials, with equal noise.
+    equal numbers of trials, with equal noise; or give `by`, for the dimensions of condition means,
+    whose noise is left out: the covariances are those of the means of two halves of the trials.
 
     Args:
         activity: trials and steps; those with NaN are left out.
+        by: a column of the record, or several, whose conditions are averaged; None: trials.
+        seed: seed of the halves.
+
+    Raises:
+        InvalidValueError: a condition has no trial in a half, or the halves share no variance.
     """
-    rows = activity.rates.reshape(-1, activity.rates.shape[2])
-    rows = rows[np.isfinite(rows).all(axis=1)].astype(np.float64)
-    covariance = np.cov(rows, rowvar=False).reshape(rows.shape[1], -1)
-    return float(np.trace(covariance) ** 2 / np.sum(covariance**2))
+    if by is None:
+        rows = activity.rates.reshape(-1, activity.rates.shape[2])
+        rows = rows[np.isfinite(rows).all(axis=1)].astype(np.float64)
+        covariance = np.atleast_2d(np.cov(rows, rowvar=False))
+        return _ratio(covariance, np.sum(covariance**2))
+    halves = [half.mean(by).mean.astype(np.float64) for half in activity.halves(seed)]
+    one, other = (mean.reshape(-1, mean.shape[2]) for mean in halves)
+    known = np.isfinite(one).all(axis=1) & np.isfinite(other).all(axis=1)
+    one, other = (part[known] - part[known].mean(axis=0) for part in (one, other))
+    covariance = one.T @ other
+    # Products of different halves: noise that units do not share is 0 on average.
+    return _ratio(covariance, np.sum(covariance * covariance.T))
+
+
+def _ratio(covariance: np.ndarray, squares: float) -> float:
+    if not squares > 0:
+        raise InvalidValueError(
+            "participation_ratio() was given activity without variance, or without variance that"
+            " two halves share. Expected units that vary. Select others, or give more trials."
+        )
+    return float(np.trace(covariance) ** 2 / squares)
 
 
 def _decoded(

@@ -336,9 +336,7 @@ def scaling(system: System) -> dict[str, float]:
     if kept.sum() < 100:
         raise NotSupportedError(f"{int(kept.sum())} trials have an interval; 100 are needed")
     produced = activity.align("production", 0, float(lasts[kept].max()) + activity.step)
-    # Equal intervals are parted at random, so that no group of quantiles is empty.
-    parted = lasts[kept] + 1e-6 * np.random.default_rng(0).random(int(kept.sum()))
-    shown = Activity(produced.rates[kept], {"lasts": parted}, step=activity.step)
+    shown = Activity(produced.rates[kept], {"lasts": lasts[kept]}, step=activity.step)
     found = temporal_scaling(shown, "lasts")
     return {"index": found.index, "index of units that turn": found.turning}
 

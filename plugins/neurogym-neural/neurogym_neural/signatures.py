@@ -119,22 +119,28 @@ class Scaling:
 def temporal_scaling(activity: Activity, interval: str, *, groups: int = 4) -> Scaling:
     """Return how well each group of intervals is predicted from the others.
 
-    Trials are grouped by the quantiles of their interval, and means of groups are compared in
-    pairs, at equal times and at equal fractions. Means are over trials until the shortest interval
-    of the group has passed. After Wang et al. (2018), Nature Neuroscience 21:102,
-    doi:10.1038/s41593-017-0028-6; comparison in pairs is ours.
+    Trials are grouped by their interval: into groups of equal size, or by its values if they are
+    few. Means of groups are compared in pairs, at equal times and at equal fractions. Means are
+    over trials until the shortest interval of the group has passed. After Wang et al. (2018),
+    Nature Neuroscience 21:102, doi:10.1038/s41593-017-0028-6; comparison in pairs is ours.
 
     Args:
         activity: aligned to the onset of the interval.
         interval: a column with the intervals in ms.
-        groups: number of groups.
+        groups: number of groups, at most.
 
     Raises:
         InvalidValueError: a group is empty, or shorter than three steps.
     """
     lasts = activity.record[interval].astype(np.float64)
-    edges = np.quantile(lasts[np.isfinite(lasts)], np.arange(1, groups) / groups)
-    number = np.where(np.isfinite(lasts), np.searchsorted(edges, lasts, side="left"), -1)
+    known = np.flatnonzero(np.isfinite(lasts))
+    values, index = np.unique(lasts[known], return_inverse=True)
+    number = np.full(len(lasts), -1)
+    if 1 < len(values) <= groups:
+        groups, number[known] = len(values), index
+    else:
+        order = known[np.argsort(lasts[known], kind="stable")]
+        number[order] = np.arange(len(known)) * groups // max(len(known), 1)
     first = np.flatnonzero(activity.time >= -1e-9)[0]
     profiles = []
     for k in range(groups):
