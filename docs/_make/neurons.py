@@ -7,6 +7,7 @@ it measures nothing, and writes the page from that file.
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -20,6 +21,8 @@ from markdown_parts import table
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "neurons.json", HERE.parent / "neurons.md"
 SEEDS = (0, 1, 2)
+KINDS = {"rates": "", "spikes": "--observed 10"}
+"""What is measured -> more words of ``ngym neural``."""
 SYSTEMS = ("network", "untrained", "inputs", "filters", "copy", "shuffled")
 RNN = "--option noise=0.05 --option tau=100"
 
@@ -93,8 +96,18 @@ def train_words(study: Study, model: str, seed: int) -> str:
     )
 
 
+def seconds_of(run: Path) -> tuple[float, float]:
+    """Return how long a training took, s: in all, and of the processor."""
+    with (run / "curve.csv").open(encoding="utf-8", newline="") as file:
+        last = list(csv.DictReader(file))[-1]
+    return float(last["seconds"]), float(last["cpu"])
+
+
 def measured(folder: Path) -> list[dict[str, Any]]:
-    """Train the networks that are missing, and return the reports of all studies and models."""
+    """Train the networks that are missing, and return the reports of all studies and models.
+
+    Reports that FOLDER has from an interrupted call are kept.
+    """
     ngym = [sys.executable, "-m", "neurogym_core"]
     found = []
     for study in STUDIES:
@@ -104,12 +117,20 @@ def measured(folder: Path) -> list[dict[str, Any]]:
                 if not (folder / run).exists():
                     words = train_words(study, model, seed).split()
                     subprocess.run([*ngym, "train", *words, "--quiet"], cwd=folder, check=True)
-            out = ["--out", f"report-{study.name}-{model}", "--json"]
-            said = subprocess.run(
-                [*ngym, "neural", *runs, *study.neural.split(), *out],
-                cwd=folder, check=True, capture_output=True, text=True,
-            )  # fmt: skip
-            found.append({"study": study.name, "model": model, **json.loads(said.stdout)})
+            for kind in KINDS:
+                out = f"report-{study.name}-{model}-{kind}"
+                kept = folder / f"{out}.json"
+                if not kept.exists():
+                    words = [*study.neural.split(), *KINDS[kind].split(), "--out", out, "--json"]
+                    said = subprocess.run(
+                        [*ngym, "neural", *runs, *words],
+                        cwd=folder, check=True, capture_output=True, text=True,
+                    )  # fmt: skip
+                    kept.write_text(said.stdout, encoding="utf-8")
+                trained = [seconds_of(folder / run) for run in runs]
+                more = {"study": study.name, "model": model, "kind": kind, "trained": trained}
+                found.append(more | json.loads(kept.read_text(encoding="utf-8")))
+                print(out, flush=True)
     return found
 
 
@@ -129,13 +150,36 @@ def rows_of(report: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
+def overview(reports: list[dict[str, Any]]) -> str:
+    """Return a table of all signatures: the verdicts of both architectures, and their time."""
+    cells: dict[str, dict[str, list[str]]] = {}
+    seconds: dict[str, float] = {}
+    for report in reports:
+        for one in report["signatures"]:
+            place = cells.setdefault(one["name"], {}).setdefault(report["study"], [])
+            place.append(f"{report['model']}, {report['kind']}: {one['passed'] or 'fingerprint'}")
+            seconds[one["name"]] = seconds.get(one["name"], 0) + one["seconds"]
+    rows = [
+        [name, study, "; ".join(said), f"{seconds[name] / 60:.2f}"]
+        for name, studies in sorted(cells.items())
+        for study, said in studies.items()
+    ]
+    header = ["signature", "networks", "verdicts", "minutes of CPU"]
+    return (
+        f"{len(cells)} signatures could be measured. Minutes are those of a signature in all networks"
+        " and controls of this page, without the recording of their activity.\n\n"
+        + table(header, rows)
+        + "\n"
+    )
+
+
 def page(reports: list[dict[str, Any]]) -> str:
     """Return the page."""
     parts = [
         """# What do the networks' neurons look like?
 
 Networks that solve a task as well as an animal need not solve it as its neurons do. This page measures published
-*signatures* in the units of networks that were trained here, three seeds of two architectures in three tasks, by
+*signatures* in the units of networks that were trained here, three seeds of two architectures in each task, by
 [`ngym neural`](command-line.md). `ngym neural --list` names all signatures with their sources.
 
 Each number stands beside that of its controls, in the same trials: *untrained* networks of other seeds with a fitted
@@ -146,28 +190,38 @@ without a verdict. Three networks that exceed three untrained ones do so by chan
 the number of signatures. Numbers of different seeds are separated by commas; "-": it could not be measured.
 """
     ]
+    parts.append(overview(reports))
     for study in STUDIES:
+        mine = [one for one in reports if one["study"] == study.name]
+        if not mine:
+            continue
         parts.append(f"## {study.title}\n")
         words = train_words(study, "rnn", 0)
         runs = " ".join(f"{study.name}-rnn-{seed}" for seed in SEEDS)
         said = f"```\nngym train {words}\nngym neural {runs} {study.neural}"
         parts.append(said.rstrip() + "\n```\n")
-        for report in (one for one in reports if one["study"] == study.name):
+        for report in mine:
             facts = report["facts"]
-            parts.append(
-                f"**{report['model']}**: performance {facts['performance']} of answered trials"
-                f" ({facts['answered']} of {facts['trials of each']}); {facts['answers']}.\n"
-            )
+            if report["kind"] == "rates":
+                seconds = ", ".join(f"{cpu:.0f}" for _, cpu in report["trained"])
+                parts.append(
+                    f"**{report['model']}**: trained in {seconds} s of one processor; performance"
+                    f" {facts['performance']} of answered trials ({facts['answered']} of"
+                    f" {facts['trials of each']}); {facts['answers']}.\n"
+                )
+            else:
+                parts.append(f"The same with `--observed 10`, {facts['measured']}:\n")
             header = ["signature", *SYSTEMS, "verdict", "CPU s"]
-            parts.append(table(header, rows_of(report)) + "\n")
+            if report["signatures"]:
+                parts.append(table(header, rows_of(report)) + "\n")
             for name, why in report["untested"].items():
                 parts.append(f"Not measured: {name}: {why}.\n")
     parts.append("""## What they do not show
 
 Signatures without a verdict, such as a level that rises with the evidence, are in a low-pass filter of the input. A network
 that passes resembles an animal's neurons in this one respect. The numbers of animals are in the reports where they were
-verified; they come from spikes, and those of this page from rates, except for signatures of counts (memory-tuning,
-comparison-switch), for which spikes of 10 Hz are drawn.
+verified; they come from spikes. Signatures of counts (memory-tuning, comparison-switch, chosen-value) draw spikes of 10 Hz from the
+rates in all tables, the others where `--observed 10` is said.
 
 Definitions were changed after a look at these networks: the contrast and the second part of context-selection, the period of
 abstract-choice, the speed of 400 ms, the gate of answered trials, and the least sizes. Their verdicts are exploratory until they hold

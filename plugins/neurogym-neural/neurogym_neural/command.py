@@ -56,6 +56,13 @@ SCHEMA = 1
     help="Answer with a bound that gives this median reaction time, and not at the first step.",
 )
 @click.option(
+    "--observed",
+    "hz",
+    metavar="HZ",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Draw spikes first, at this mean rate, as of recorded neurons: in 600 trials at most.",
+)
+@click.option(
     "--which",
     default=0,
     show_default=True,
@@ -88,6 +95,7 @@ def command(
     ngym neural --list
     ngym neural run-1 run-2 run-3
     ngym neural run --signature pulse-persists --speed 500
+    ngym neural run-1 run-2 run-3 --observed 10
     ngym neural session.nwb --task RoitmanShadlen
 
     Each number comes with the same number of controls in the same trials: untrained networks with a
@@ -117,6 +125,11 @@ def command(
                 " `ngym neural --list` shows the signatures."
             )
         files = [one for one in runs if one.endswith(".nwb")]
+        if files and given["hz"] is not None:
+            raise click.UsageError(
+                f"--observed {given['hz']:g} was given for NWB files. Expected runs of networks:"
+                " recorded neurons have their spikes. Leave it out."
+            )
         if files:
             if len(files) < len(runs):
                 raise click.UsageError(
@@ -259,6 +272,7 @@ def _recorded(
         "performance": ", ".join(f"{one:.2f}" for one in performance),
         "answered": ", ".join(f"{_answered(one):.0%}" for one in found),
         "untrained networks": each * len(runs), "answers": found[0].rule,
+        "measured": "rates" if given["hz"] is None else f"spikes of {given['hz']:g} Hz",
     }  # fmt: skip
     if bounds:  # each network has its own
         said = ", ".join(f"{one:.2f}" for one in bounds)
@@ -292,7 +306,7 @@ def _judged(
             bar.show(k, one.title)
             start = time.process_time()
             try:
-                verdicts.append(judge(one, networks, systems))
+                verdicts.append(judge(one, networks, systems, hz=given["hz"]))
             except NotSupportedError as error:
                 untested[one.name] = str(error)
             seconds[one.name] = time.process_time() - start
@@ -327,7 +341,7 @@ def _of_tasks(
             for name, system in record_tasks(run, seed=given["seed"] + k).items():
                 systems.setdefault(name, []).append(system)
         try:
-            found.append(judge(one, systems.pop("network"), systems))
+            found.append(judge(one, systems.pop("network"), systems, hz=given["hz"]))
         except NotSupportedError as error:
             untested[one.name] = str(error)
         seconds[one.name] = time.process_time() - start

@@ -39,6 +39,38 @@ class System:
     pulsed: Activity | None = None
     performance: float = np.nan
 
+    def observed(self, hz: float = HZ, trials: int = TRIALS, *, seed: int = 0) -> System:
+        """Return counts of the same trials without and with the pulse, at one gain.
+
+        Args:
+            hz, seed: as in `Activity.observed`.
+            trials: how many trials are drawn, at most.
+        """
+        n = len(self.activity)
+        chosen = np.sort(np.random.default_rng(seed).permutation(n)[: min(trials, n)])
+        plain = self.activity.select(chosen)
+        if self.pulsed is None:
+            return System(plain.observed(hz, seed=seed), None, self.performance)
+        both = [plain, self.pulsed.select(chosen)]
+        # Answers may differ after the pulse, and controls have no column of their own.
+        shared = [name for name in both[0].record if name in both[1].record]
+        parts = [
+            one._with(one.rates, record={name: one.record[name] for name in shared}) for one in both
+        ]
+        counts = Activity.concatenate(parts).observed(hz, seed=seed)
+        rows = np.arange(len(chosen))
+        return System(
+            *(
+                counts.select(rows + k * len(rows))._with(
+                    counts.rates[rows + k * len(rows)],
+                    record=one.record,
+                    events=one.events,
+                )
+                for k, one in enumerate(both)
+            ),
+            self.performance,
+        )
+
 
 @dataclass(frozen=True)
 class Part:
@@ -96,21 +128,23 @@ class Signature:
         """Return whether it can be measured in a task of this name."""
         return any(part in task for part in self.tasks)
 
-    def measured(self, system: System, seed: int = 0) -> dict[str, float]:
+    def measured(
+        self, system: System, seed: int = 0, *, hz: float | None = None
+    ) -> dict[str, float]:
         """Return the number of each part.
 
         Args:
             system: the system.
             seed: seed of the counts, if it draws some.
+            hz: mean rate of the counts that are drawn first, spikes per second; None: rates, and
+                10 for signatures of counts.
 
         Raises:
             NotSupportedError: the activity lacks something that the signature needs; the
                 message is the reason.
         """
-        if self.counts and system.activity.kind == "rate":
-            trials = min(TRIALS, len(system.activity))
-            counted = system.activity.observed(HZ, trials=trials, seed=seed)
-            system = System(counted, None, system.performance)
+        if system.activity.kind == "rate" and (self.counts or hz is not None):
+            system = system.observed(HZ if hz is None else hz, seed=seed)
         try:
             found = self.compute(system)
         except NotSupportedError:
@@ -145,7 +179,11 @@ class Verdict:
 
 
 def judge(
-    signature: Signature, networks: Sequence[System], controls: Mapping[str, Sequence[System]]
+    signature: Signature,
+    networks: Sequence[System],
+    controls: Mapping[str, Sequence[System]],
+    *,
+    hz: float | None = None,
 ) -> Verdict:
     """Return the verdict on networks that differ in their seed.
 
@@ -158,6 +196,7 @@ def judge(
         signature: the signature.
         networks: one system per network.
         controls: name -> systems; those of `CONTROLS` for all signatures.
+        hz: as in `Signature.measured`: all systems at the noise of a recording.
 
     Raises:
         InvalidValueError: there is no network.
@@ -167,11 +206,11 @@ def judge(
         raise InvalidValueError(
             f"judge() was given no network for {signature.name!r}. Expected one or more. Give them."
         )
-    values = {"network": _parts(signature, networks)}
+    values = {"network": _parts(signature, networks, hz)}
     missing = {}
     for name, systems in controls.items():
         try:
-            values[name] = _parts(signature, systems)
+            values[name] = _parts(signature, systems, hz)
         except NotSupportedError as error:
             missing[name] = str(error)
     chance = 1 / comb(len(networks) + len(controls.get("untrained", ())), len(networks))
@@ -179,8 +218,10 @@ def judge(
     return Verdict(signature, values, passed, why, chance)
 
 
-def _parts(signature: Signature, systems: Sequence[System]) -> dict[str, tuple[float, ...]]:
-    rows = [signature.measured(system, seed) for seed, system in enumerate(systems)]
+def _parts(
+    signature: Signature, systems: Sequence[System], hz: float | None
+) -> dict[str, tuple[float, ...]]:
+    rows = [signature.measured(system, seed, hz=hz) for seed, system in enumerate(systems)]
     return {name: tuple(row[name] for row in rows) for name in signature.parts}
 
 
