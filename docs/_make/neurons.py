@@ -21,8 +21,6 @@ from markdown_parts import table
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "neurons.json", HERE.parent / "neurons.md"
 SEEDS = (0, 1, 2)
-KINDS = {"rates": "", "spikes": "--observed 10"}
-"""What is measured -> more words of ``ngym neural``."""
 SYSTEMS = ("network", "untrained", "inputs", "filters", "copy", "shuffled")
 RNN = "--option noise=0.05 --option tau=100"
 
@@ -117,27 +115,26 @@ def measured(folder: Path) -> list[dict[str, Any]]:
                 if not (folder / run).exists():
                     words = train_words(study, model, seed).split()
                     subprocess.run([*ngym, "train", *words, "--quiet"], cwd=folder, check=True)
-            for kind in KINDS:
-                out = f"report-{study.name}-{model}-{kind}"
-                kept = folder / f"{out}.json"
-                if not kept.exists():
-                    words = [*study.neural.split(), *KINDS[kind].split(), "--out", out, "--json"]
-                    said = subprocess.run(
-                        [*ngym, "neural", *runs, *words],
-                        cwd=folder, check=True, capture_output=True, text=True,
-                    )  # fmt: skip
-                    kept.write_text(said.stdout, encoding="utf-8")
-                trained = [seconds_of(folder / run) for run in runs]
-                more = {"study": study.name, "model": model, "kind": kind, "trained": trained}
-                found.append(more | json.loads(kept.read_text(encoding="utf-8")))
-                print(out, flush=True)
+            out = f"report-{study.name}-{model}"
+            kept = folder / f"{out}.json"
+            if not kept.exists():
+                words = [*study.neural.split(), "--observed", "10", "--out", out, "--json"]
+                said = subprocess.run(
+                    [*ngym, "neural", *runs, *words],
+                    cwd=folder, check=True, capture_output=True, text=True,
+                )  # fmt: skip
+                kept.write_text(said.stdout, encoding="utf-8")
+            trained = [seconds_of(folder / run) for run in runs]
+            more = {"study": study.name, "model": model, "trained": trained}
+            found.append(more | json.loads(kept.read_text(encoding="utf-8")))
+            print(out, flush=True)
     return found
 
 
-def rows_of(report: dict[str, Any]) -> list[list[str]]:
+def rows_of(signatures: list[dict[str, Any]]) -> list[list[str]]:
     """Return a row for each part of each signature of a report."""
     rows = []
-    for one in report["signatures"]:
+    for one in signatures:
         for part in one["values"]["network"]:
             numbers = [
                 ", ".join("-" if value is None else f"{value:.2f}" for value in values)
@@ -155,10 +152,11 @@ def overview(reports: list[dict[str, Any]]) -> str:
     cells: dict[str, dict[str, list[str]]] = {}
     seconds: dict[str, float] = {}
     for report in reports:
-        for one in report["signatures"]:
-            place = cells.setdefault(one["name"], {}).setdefault(report["study"], [])
-            place.append(f"{report['model']}, {report['kind']}: {one['passed'] or 'fingerprint'}")
-            seconds[one["name"]] = seconds.get(one["name"], 0) + one["seconds"]
+        for kind, key in (("rates", "signatures"), ("spikes", "observed")):
+            for one in report[key]:
+                place = cells.setdefault(one["name"], {}).setdefault(report["study"], [])
+                place.append(f"{report['model']}, {kind}: {one['passed'] or 'fingerprint'}")
+                seconds[one["name"]] = seconds.get(one["name"], 0) + one["seconds"]
     rows = [
         [name, study, "; ".join(said), f"{seconds[name] / 60:.2f}"]
         for name, studies in sorted(cells.items())
@@ -198,22 +196,22 @@ the number of signatures. Numbers of different seeds are separated by commas; "-
         parts.append(f"## {study.title}\n")
         words = train_words(study, "rnn", 0)
         runs = " ".join(f"{study.name}-rnn-{seed}" for seed in SEEDS)
-        said = f"```\nngym train {words}\nngym neural {runs} {study.neural}"
+        said = f"```\nngym train {words}\nngym neural {runs} {study.neural} --observed 10"
         parts.append(said.rstrip() + "\n```\n")
         for report in mine:
             facts = report["facts"]
-            if report["kind"] == "rates":
-                seconds = ", ".join(f"{cpu:.0f}" for _, cpu in report["trained"])
-                parts.append(
-                    f"**{report['model']}**: trained in {seconds} s of one processor; performance"
-                    f" {facts['performance']} of answered trials ({facts['answered']} of"
-                    f" {facts['trials of each']}); {facts['answers']}.\n"
-                )
-            else:
-                parts.append(f"The same with `--observed 10`, {facts['measured']}:\n")
+            seconds = ", ".join(f"{cpu:.0f}" for _, cpu in report["trained"])
+            parts.append(
+                f"**{report['model']}**: trained in {seconds} s of one processor; performance"
+                f" {facts['performance']} of answered trials ({facts['answered']} of"
+                f" {facts['trials of each']}); {facts['answers']}.\n"
+            )
             header = ["signature", *SYSTEMS, "verdict", "CPU s"]
             if report["signatures"]:
-                parts.append(table(header, rows_of(report)) + "\n")
+                parts.append(table(header, rows_of(report["signatures"])) + "\n")
+            if report["observed"]:
+                parts.append("In spikes of 10 Hz, of 600 trials:\n")
+                parts.append(table(header, rows_of(report["observed"])) + "\n")
             for name, why in report["untested"].items():
                 parts.append(f"Not measured: {name}: {why}.\n")
     parts.append("""## What they do not show
@@ -221,7 +219,7 @@ the number of signatures. Numbers of different seeds are separated by commas; "-
 Signatures without a verdict, such as a level that rises with the evidence, are in a low-pass filter of the input. A network
 that passes resembles an animal's neurons in this one respect. The numbers of animals are in the reports where they were
 verified; they come from spikes. Signatures of counts (memory-tuning, comparison-switch, chosen-value) draw spikes of 10 Hz from the
-rates in all tables, the others where `--observed 10` is said.
+rates in all tables, the others in the tables of spikes.
 
 Definitions were changed after a look at these networks: the contrast and the second part of context-selection, the period of
 abstract-choice, the speed of 400 ms, the gate of answered trials, and the least sizes. Their verdicts are exploratory until they hold

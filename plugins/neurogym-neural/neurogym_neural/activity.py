@@ -326,7 +326,8 @@ class Activity:
 
         The unit of replication is the trial, or the values of a column: then the trials of each
         subject are averaged first, and subjects count equally. Trials of one animal or network say
-        nothing about others: an interval over the pooled trials of several is too narrow.
+        nothing about others: an interval over the pooled trials of several is too narrow. Multiple
+        comparisons over conditions, steps and units: not corrected.
 
         Args:
             by: a column of the record, or several.

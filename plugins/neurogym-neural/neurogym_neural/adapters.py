@@ -56,6 +56,9 @@ def dynamical_distances(
     compares them; the units need not correspond. Distances depend on both settings, which have no
     default; compare several.
 
+    The unit of replication is the pair of subjects; pairs that share one are not independent.
+    Multiple comparisons over settings and pairs: not corrected.
+
     Args:
         activities: k activities in steps of equal duration, all of which have rates.
         delays: number of steps that are a state.
@@ -104,7 +107,10 @@ def fit_mtdr(
     Model-based targeted dimensionality reduction (Aoi, Mante & Pillow 2020, Nature Neuroscience
     23:1410, doi:10.1038/s41593-020-0696-5) explains trials by a matrix of low rank for each
     variable. ``ranks_`` says how many dimensions each has, chosen by Akaike's criterion, and ``W_``
-    the weights of the units; `targeted` has one axis for each variable. Trials are the replication.
+    the weights of the units; `targeted` has one axis for each variable.
+
+    The unit of replication is the trial. Multiple comparisons over variables: none, Akaike's
+    criterion chooses.
 
     Args:
         activity: trials that have all steps; a unit that has no step in a trial was not recorded.

@@ -37,8 +37,10 @@ def tuning(
     """Return how the mean activity of each unit follows a condition.
 
     Trials of a network are free, so that almost any unit is significant given enough of them, also
-    of an untrained one: compare `activity.observed(…)` with a recording of as many trials. The
-    p-values are about trials; networks are replicated by their seeds.
+    of an untrained one: compare `activity.observed(…)` with a recording of as many trials.
+
+    The unit of replication is the trial; networks are replicated by their seeds.
+    Multiple comparisons over units: `q`, by Benjamini and Hochberg; over columns: none.
 
     Args:
         activity: the steps that count, e.g. ``activity.during("delay")``.
@@ -80,6 +82,9 @@ def decode(
 ) -> float:
     """Return the balanced accuracy of a linear decoder of the mean activity, on other trials.
 
+    The unit of replication is the trial; an interval needs the accuracies of several subjects.
+    Multiple comparisons: none is made, since there is no p-value.
+
     Args:
         activity: the steps that count.
         by: the column of the record to decode, with two or more values.
@@ -104,6 +109,8 @@ def cross_temporal(
     trials, the same at all times: with folds of time points, slow noise of a trial would be decoded
     as its condition.
 
+    The unit of replication is the trial. Multiple comparisons over pairs of steps: not corrected.
+
     Args:
         activity, by, folds, ridge, seed: as in `decode`; all trials need all steps.
 
@@ -126,6 +133,9 @@ def participation_ratio(
     It is between 1 and the number of units. Noise counts as dimensions: compare activities of
     equal numbers of trials, with equal noise; or give `by`, for the dimensions of condition means,
     whose noise is left out: the covariances are those of the means of two halves of the trials.
+
+    The unit of replication is the trial; fewer units have fewer dimensions.
+    Multiple comparisons: none is made.
 
     Args:
         activity: trials and steps; those with NaN are left out.

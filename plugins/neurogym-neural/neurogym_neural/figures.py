@@ -14,6 +14,8 @@ from neurogym_neural.dynamics import fixed_points
 
 UNITS = 6
 SEARCHES = 12
+MOST = 14
+"""Conditions that a legend lists all."""
 CONDITIONS = ("first", "sample", "interval", "context", "choice")
 """Columns by which trials are averaged: the first two of them that the record has, or of others."""
 
@@ -110,8 +112,10 @@ def trajectories(activity: Activity) -> Figure:
     for ax, j in zip(axes, (1, 2), strict=True):
         ax.set_xlabel(f"PC 1 ({shares[0]:.0%})")
         ax.set_ylabel(f"PC {j + 1} ({shares[min(j, len(shares) - 1)]:.0%})")
-    if len(means.mean) <= 14:
-        axes[1].legend(fontsize=6, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    handles, said = _legend(axes[1])
+    axes[1].legend(
+        handles, said, fontsize=6, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5)
+    )
     return figure
 
 
@@ -131,16 +135,24 @@ def units(activity: Activity) -> Figure:
     figure.supxlabel(f"ms from {window.event}", fontsize=9)
     counted = f"spikes in {activity.step:g} ms" if activity.kind == "count" else "activity"
     figure.supylabel(counted, fontsize=9)
-    if len(means.mean) <= 14:
-        handles, said = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, said, fontsize=6, frameon=False, loc="outside right center")
+    handles, said = _legend(figure.axes[0])
+    figure.legend(handles, said, fontsize=6, frameon=False, loc="outside right center")
     return figure
+
+
+def _legend(ax: Any) -> tuple[list[Any], list[str]]:
+    """Return handles and texts of all conditions; of seven from first to last if they are many."""
+    handles, said = ax.get_legend_handles_labels()
+    if len(handles) <= MOST:
+        return handles, said
+    kept = np.unique(np.linspace(0, len(handles) - 1, 7).round().astype(int))
+    return [handles[k] for k in kept], [said[k] for k in kept]
 
 
 def decoding(systems: dict[str, Activity]) -> Figure:
     """Return cross-temporal decoding of the first condition, for several systems."""
     figure = Figure(figsize=(2.6 * len(systems) + 0.8, 2.8), layout="constrained")
-    image = None
+    image: Any = None
     for ax, (name, activity) in zip(
         figure.subplots(1, len(systems), squeeze=False)[0], systems.items(), strict=True
     ):

@@ -46,6 +46,9 @@ def generalisation(
     deviations from it: conditions are as separable, without a common axis. Bernardi et al. (2020),
     Cell 183:954, doi:10.1016/j.cell.2020.09.031, define the measure; the null is ours.
 
+    The unit of replication of `p` is the arrangement of the conditions in one subject, not the
+    trial. Multiple comparisons over variables: not corrected.
+
     Args:
         activity: the steps that count; they are averaged.
         by: a column with two values.
@@ -102,6 +105,9 @@ def shattering(
     of a few labels separates few. After Rigotti et al. (2013), Nature 497:585,
     doi:10.1038/nature12160, and Bernardi et al. (2020).
 
+    The unit of replication is the trial. Multiple comparisons over dichotomies: none, their mean is
+    returned.
+
     Args:
         activity: the steps that count; they are averaged.
         by: columns of the record, whose combinations are 4 to 10 conditions, an even number.
@@ -156,6 +162,9 @@ def similarity(
     inputs. With ``without=inputs``, the linear part that they explain is subtracted from both
     first. "cka" is the linear centred kernel alignment (Kornblith et al. 2019); "procrustes" is
     the cosine after the best rotation (Williams et al. 2021).
+
+    The unit of replication is the pair of subjects; pairs that share one are not independent.
+    Multiple comparisons over pairs: not corrected.
 
     Args:
         one, other: activities of the same trials and steps, of any units.

@@ -68,11 +68,11 @@ class Pulse:
             UnknownNameError: the trials have no such event.
             InvalidValueError: there is no such unit.
         """
-        width = shown.rates.shape[2] if width is None else width
-        found = np.zeros((*shown.rates.shape[:2], width), np.float32)
+        size = shown.rates.shape[2] if width is None else width
+        found = np.zeros((*shown.rates.shape[:2], size), np.float32)
         since = shown.time - _times(shown, self.at)[:, None] - self.after
         during = (since >= -1e-6) & (since < self.ms - 1e-6)  # False where the event is NaN
-        found[..., _units(self.units, width, "Pulse")] = during[..., None] * np.asarray(
+        found[..., _units(self.units, size, "Pulse")] = during[..., None] * np.asarray(
             self.size, np.float32
         )
         return found

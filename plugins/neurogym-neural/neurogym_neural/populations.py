@@ -34,6 +34,9 @@ def targeted(rates: Any, variables: Any, *, components: int = 12) -> Axes:
     variables. Find axes in one half of the trials, and project the other half. After Mante et al.
     (2013), Nature 503:78, doi:10.1038/nature12742, who regress at each time.
 
+    The unit of replication is the trial. Multiple comparisons over variables: none, there is no
+    p-value.
+
     Args:
         rates: (n, units), z-scored, averaged over the steps that count.
         variables: (n, k), of comparable size.
@@ -122,6 +125,9 @@ def demixed(means: Means, *, components: int = 3, ridge: float = 1e-3) -> dict[s
     one, as in Kobak et al. (2016), eLife 5:e10989, doi:10.7554/eLife.10989. The numbers are those
     of dPCA 1.0.5, whose regularizer is sqrt(penalty) / total variance.
 
+    The unit of replication is the trial, of whose means these are parts; find components in
+    one half and project the other. Multiple comparisons: none is made.
+
     Args:
         means: means of all combinations of the conditions.
         components: components of each marginalisation.
@@ -160,6 +166,8 @@ def task_variance(activity: Activity, by: str = "task", least: float = 1e-3) -> 
     doi:10.1038/s41593-018-0310-2. Units whose largest variance is below `least` times the largest
     of all are NaN.
 
+    The unit of replication is the trial of a task. Multiple comparisons: none is made.
+
     Args:
         activity: trials of several tasks.
         by: the column with the task.
@@ -185,6 +193,9 @@ def clusters(
 
     Groups that are found in noise look separate in the trials in which they were found, and not in
     others.
+
+    The unit of replication is the subject, of whose units these are groups. Multiple comparisons
+    over numbers of groups: not corrected; the largest silhouette of several is too large.
 
     Args:
         features: (units, k) from one half of the trials; units with NaN belong to no group.
@@ -294,6 +305,9 @@ def rotations(
     that the units share are lost. It keeps less than the covariance-matched surrogates of Elsayed &
     Cunningham (2017), Nature Neuroscience 20:1310.
 
+    The unit of replication of `p` is the condition of one subject. Multiple comparisons: none is
+    made.
+
     Args:
         means: means by condition, all steps of which have trials; at least four conditions.
         components: principal components in which the dynamics are fitted, an even number.
@@ -370,6 +384,8 @@ def dissimilarity(activity: Activity, by: str | Sequence[str], *, seed: int = 0)
 
     They are products of the differences in two halves of the trials, per unit: noise does not
     enlarge them, and they can be below 0 (crossnobis distances without whitening).
+
+    The unit of replication is the trial. Multiple comparisons over pairs: not corrected.
     """
     one, other = (half.mean(by) for half in activity.halves(seed))
     with np.errstate(invalid="ignore"):
@@ -381,6 +397,8 @@ def dissimilarity(activity: Activity, by: str | Sequence[str], *, seed: int = 0)
 
 def representation(model: Any, subjects: Mapping[str, Any] | Sequence[Any]) -> Representation:
     """Return how a model's distances agree with those of several subjects, with noise ceilings.
+
+    The unit of replication is the subject. Multiple comparisons over models: not corrected.
 
     Args:
         model: (pairs,) distances of `dissimilarity`.

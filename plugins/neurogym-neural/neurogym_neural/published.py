@@ -104,7 +104,7 @@ def evidence_level(system: System) -> dict[str, float]:
         excursion = np.nanmean(last[choice > 0]) - np.nanmean(last[choice < 0])
         used = (choice > 0) & (_side(test) > 0) & (test.record["coherence"] > 0)
         level = _level(population, test.time, 280, 280 + max(40, test.step))
-        return _slope(test.record["coherence"][used] / 10, level[used]) / excursion
+        return float(_slope(test.record["coherence"][used] / 10, level[used]) / excursion)
 
     return {"level per 10 %": over_halves(_window(system.activity), one)}
 
@@ -153,7 +153,7 @@ def common_level(system: System) -> dict[str, float]:
             level = _level(population, late.time, -max(80, test.step), 0)
             excursion = np.nanmean(level[choice > 0]) - np.nanmean(level[choice < 0])
             used = (choice > 0) & (_side(test) > 0)
-            return _slope(test.record["coherence"][used] / 10, level[used]) / excursion
+            return float(_slope(test.record["coherence"][used] / 10, level[used]) / excursion)
 
         found[name] = over_halves(aligned, one)
     return found

@@ -199,7 +199,7 @@ def read_nwb(
     """
     with _opened(path, "r") as io:
         file = io.read()
-        columns = {} if file.units is None else {one.name: one for one in file.units.columns}
+        columns = {one.name: one for one in getattr(file.units, "columns", ())}
         objects = [one for one in file.objects.values() if type(one).__name__ == BINNED]
         counts = {one.name: one for one in sorted(objects, key=lambda one: one.name)}
         facts = {"source": Path(path).name, "session": str(file.session_description)}
@@ -333,7 +333,7 @@ def add_to_nwb(activity: Activity, path: str | Path, *, seed: int = 0) -> None:
     binned = optional("ndx_binned_spikes", needed_for="Counts around an event") if aligned else None
     with _opened(path, "a") as io:
         file = io.read()
-        count = 0 if file.trials is None else len(file.trials)
+        count = len(getattr(file.trials, "id", ()))
         if count != len(activity) or file.units is not None or NETWORK in file.processing:
             raise InvalidValueError(
                 f"{str(path)!r} has {count} trials, and"

@@ -139,7 +139,14 @@ def write(
         for name, values in found.values.items()
         for part in known[name].parts
     ]
-    findings = [Finding("conditions", "Conditions", table=pd.DataFrame(found.conditions))]
+    unit = (
+        f"The unit of replication is the trial, within each of {len(sessions)} files; files are"
+        " reported apart. Multiple comparisons: units that follow a condition are counted at"
+        " q < 0.05 by Benjamini and Hochberg; over conditions and files, nothing is corrected."
+    )
+    findings = [
+        Finding("conditions", "Conditions", table=pd.DataFrame(found.conditions), notes=(unit,))
+    ]
     if rows:
         notes = tuple(
             f"{name}: {known[name].quantity} {known[name].citation}, doi:{known[name].doi}"

@@ -26,6 +26,9 @@ def category_index(activity: Activity, direction: str, category: str) -> np.ndar
     A unit of the answer passes: measure before the answer is known. A boundary turned by 90 degrees
     has to give less than 0.
 
+    The unit of replication of the mean over units is the subject: its units are not independent.
+    Multiple comparisons over units: none, since there is no p-value.
+
     Args:
         activity: the steps that count.
         direction: a column of angles in radians, with a few values.
@@ -76,6 +79,9 @@ def weights_correlation(activity: Activity, first: str, second: str, *, seed: in
     filters of the input; the change of sign is not. After Romo et al. (1999), Nature 399:470,
     doi:10.1038/20939, who compare two vibrations.
 
+    The unit of replication is the subject, of whose units this is one number. Multiple comparisons:
+    none is made.
+
     Args:
         activity: the steps of the comparison.
         first, second: columns of numbers.
@@ -124,6 +130,9 @@ def temporal_scaling(activity: Activity, interval: str, *, groups: int = 4) -> S
     over trials until the shortest interval of the group has passed. After Wang et al. (2018),
     Nature Neuroscience 21:102, doi:10.1038/s41593-017-0028-6; comparison in pairs is ours.
 
+    The unit of replication is the subject, of whose units this is one number. Multiple comparisons:
+    none is made.
+
     Args:
         activity: aligned to the onset of the interval.
         interval: a column with the intervals in ms.
@@ -134,10 +143,10 @@ def temporal_scaling(activity: Activity, interval: str, *, groups: int = 4) -> S
     """
     lasts = activity.record[interval].astype(np.float64)
     known = np.flatnonzero(np.isfinite(lasts))
-    values, index = np.unique(lasts[known], return_inverse=True)
+    values, which = np.unique(lasts[known], return_inverse=True)
     number = np.full(len(lasts), -1)
     if 1 < len(values) <= groups:
-        groups, number[known] = len(values), index
+        groups, number[known] = len(values), which
     else:
         order = known[np.argsort(lasts[known], kind="stable")]
         number[order] = np.arange(len(known)) * groups // max(len(known), 1)
@@ -186,6 +195,9 @@ def pulse_effect(activity: Activity, pulsed: Activity, choice: str) -> np.ndarra
     An integrator keeps 1, a leaky filter of the inputs decays: of the quantities here it is the
     one that untrained networks with a fitted readout do not reach. After Huk & Shadlen (2005),
     Journal of Neuroscience 25:10420, doi:10.1523/JNEUROSCI.4684-04.2005.
+
+    The unit of replication is the subject; pairs of trials are exact, so that trials add little.
+    Multiple comparisons over steps: not corrected.
 
     Args:
         activity: trials without the pulse, aligned to its onset.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -58,18 +59,12 @@ class System:
             one._with(one.rates, record={name: one.record[name] for name in shared}) for one in both
         ]
         counts = Activity.concatenate(parts).observed(hz, seed=seed)
-        rows = np.arange(len(chosen))
-        return System(
-            *(
-                counts.select(rows + k * len(rows))._with(
-                    counts.rates[rows + k * len(rows)],
-                    record=one.record,
-                    events=one.events,
-                )
-                for k, one in enumerate(both)
-            ),
-            self.performance,
-        )
+        halves = [counts.select(np.arange(len(chosen)) + k * len(chosen)) for k in range(len(both))]
+        own = [
+            half._with(half.rates, record=one.record, events=one.events)
+            for half, one in zip(halves, both, strict=True)
+        ]
+        return System(own[0], own[1], self.performance)
 
 
 @dataclass(frozen=True)
@@ -192,6 +187,9 @@ def judge(
     trials. There is no verdict if a control is missing or has no number, if the networks perform
     below 0.6, or if the signature is a fingerprint.
 
+    The unit of replication is the network. Multiple comparisons over signatures: not corrected;
+    `chance` is that of one part.
+
     Args:
         signature: the signature.
         networks: one system per network.
@@ -267,7 +265,7 @@ def signature(name: str) -> Callable[[Callable[[System], dict[str, float]]], Sig
 
 
 def signature_of(
-    name: str, said: Mapping[str, object], compute: Callable[[System], dict[str, float]]
+    name: str, said: Mapping[str, Any], compute: Callable[[System], dict[str, float]]
 ) -> Signature:
     """Return a signature from its entry in a TOML file, for packages that offer some.
 
@@ -286,7 +284,7 @@ def signature_of(
         )
     parts = {
         part: Part(one["sign"], one.get("least", 0.0), tuple(one.get("beats", ())))
-        for part, one in dict(said["parts"]).items()  # type: ignore[call-overload]
+        for part, one in said["parts"].items()
     }
     for part in parts.values():
         named = set(part.beats) - set(CONTROLS)
@@ -296,8 +294,8 @@ def signature_of(
                 f" it exceeds, of {', '.join(CONTROLS)}, or neither. Correct it."
             )
     more = {key: said[key] for key in said if key not in ("tasks", "parts")}
-    tasks: tuple[str, ...] = tuple(said["tasks"])  # type: ignore[arg-type]
-    return Signature(name, compute=compute, tasks=tasks, parts=parts, **more)  # type: ignore[arg-type]
+    tasks: tuple[str, ...] = tuple(said["tasks"])
+    return Signature(name, compute=compute, tasks=tasks, parts=parts, **more)
 
 
 def signatures() -> list[Signature]:
@@ -320,6 +318,6 @@ def signatures() -> list[Signature]:
 
 
 @cache
-def _said() -> dict[str, dict[str, object]]:
+def _said() -> dict[str, dict[str, Any]]:
     path = Path(__file__).with_name("published.toml")
     return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -300,8 +300,8 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
         representation(seen(0.4 * rng.standard_normal((6, units)), 20 + k), subjects).correlation
         for k in range(5)
     ]
-    same = representation(seen(places, 20), subjects).correlation
-    yield "representation", "rank correlation", 1.0, same, float(np.mean(strangers))
+    equal = representation(seen(places, 20), subjects).correlation
+    yield "representation", "rank correlation", 1.0, equal, float(np.mean(strangers))
 
 
 if __name__ == "__main__":

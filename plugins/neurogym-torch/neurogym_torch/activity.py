@@ -87,7 +87,7 @@ def record_activity(
     with _Watched(
         network,
         [name for name in layers if name not in ("hidden", "outputs", "inputs")],
-        wide.shape[:2],
+        (wide.shape[0], wide.shape[1]),
     ) as watched:
         generator = torch.Generator(device).manual_seed(2 * seed + 1)
         if silence is None and push is None:

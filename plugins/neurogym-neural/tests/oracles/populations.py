@@ -61,7 +61,8 @@ def demixing(ridge: float) -> tuple[list, list]:
     theirs.debug = 0
     theirs.fit(grid.copy())
     flat, total = grid.reshape(20, -1), (grid**2).sum()
-    ours_, theirs_ = [], []
+    ours_: list = []
+    theirs_: list = []
     for name, one in found.items():
         for kept, encoder, decoder in (
             (ours_, one.encoder.T, one.decoder),
