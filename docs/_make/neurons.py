@@ -35,9 +35,7 @@ class Study:
     neural: str = ""
 
 
-EIGHT = " ".join(
-    f"yang19/{name}-v0" for name in ("Go", "Anti", "DlyGo", "DlyAnti", "DM1", "DM2", "DMC", "DNMC")
-)
+SIX = " ".join(f"yang19/{name}-v0" for name in ("Go", "Anti", "RTGo", "RTAnti", "DlyGo", "DlyAnti"))
 COMMON = "--option hidden=64 --option rate_cost=0.001"
 STUDIES = (
     Study(
@@ -79,8 +77,8 @@ STUDIES = (
     ),
     Study(
         "tasks",
-        "Eight tasks in one network",
-        f"{EIGHT} --set dt=50 --set rule_input=false --updates 2500",
+        "Six tasks in one network",
+        f"{SIX} --set dt=50 --set rule_input=false --updates 800",
     ),
 )
 

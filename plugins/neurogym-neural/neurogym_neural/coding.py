@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, Means, numbers, over_steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,10 @@ def tuning(
             f"tuning() was given by={by!r}, with {len(levels)} values. Expected numbers, or two"
             " texts. Give another column, or `decode` it."
         )
+    if values.dtype.kind != "U":
+        numbers(activity, by, "tuning")
     wanted = _ranks(np.searchsorted(levels, values)[:, None].astype(float))[:, 0]
-    with np.errstate(invalid="ignore"):
-        found = _ranks(np.nanmean(activity.rates, axis=1).astype(np.float64))
+    found = _ranks(over_steps(activity, "tuning"))
     rho = _correlation(wanted[None], found)[0]
     rng = np.random.default_rng(seed)
     groups = np.zeros(len(activity), int)
@@ -95,8 +96,7 @@ def decode(
     Returns:
         Mean over values of the fraction decoded correctly; 1 / values by chance.
     """
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1, keepdims=True)
+    rates = over_steps(activity, "decode")[:, None]
     return float(_decoded(rates, activity.record[by], folds, ridge, seed)[0, 0])
 
 
@@ -148,15 +148,47 @@ def participation_ratio(
     if by is None:
         rows = activity.rates.reshape(-1, activity.rates.shape[2])
         rows = rows[np.isfinite(rows).all(axis=1)].astype(np.float64)
+        _complete(len(rows))
         covariance = np.atleast_2d(np.cov(rows, rowvar=False))
         return _ratio(covariance, np.sum(covariance**2))
-    halves = [half.mean(by).mean.astype(np.float64) for half in activity.halves(seed)]
+    halves = [half.mean.astype(np.float64) for half in of_halves(activity, by, seed)]
     one, other = (mean.reshape(-1, mean.shape[2]) for mean in halves)
     known = np.isfinite(one).all(axis=1) & np.isfinite(other).all(axis=1)
+    _complete(int(known.sum()))
     one, other = (part[known] - part[known].mean(axis=0) for part in (one, other))
     covariance = one.T @ other
     # Products of different halves: noise that units do not share is 0 on average.
     return _ratio(covariance, np.sum(covariance * covariance.T))
+
+
+def _complete(rows: int) -> None:
+    if rows < 2:
+        raise InvalidValueError(
+            f"participation_ratio() was given {rows} steps in which all units have activity."
+            " Expected two at least. Leave out the units that have none (NaN)."
+        )
+
+
+def of_halves(activity: Activity, by: str | Sequence[str], seed: int) -> tuple[Means, Means]:
+    """Return the means of each condition in two halves of the trials.
+
+    Raises:
+        InvalidValueError: a condition has trials in one half only.
+    """
+    names = [by] if isinstance(by, str) else list(by)
+    levels = [len(np.unique(activity.record[name])) for name in names]
+    for half in activity.halves(seed) if len(activity) > 1 else ():
+        if [len(np.unique(half.record[name])) for name in names] != levels:
+            break
+    else:
+        if len(activity) > 1:
+            one, other = (half.mean(by) for half in activity.halves(seed))
+            return one, other
+    raise InvalidValueError(
+        f"A value of {', '.join(names)} has trials in one half of {len(activity)} trials only."
+        " Expected trials of all conditions in both halves. Give more trials, or average by a"
+        " column with fewer values."
+    )
 
 
 def _ratio(covariance: np.ndarray, squares: float) -> float:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, over_steps
 from neurogym_neural.coding import fitted, predicted
 
 
@@ -69,8 +69,7 @@ def generalisation(
             f" with {len(other)}, in {len(np.unique(cell))} combinations. Expected two values, two"
             " or more, and trials of all combinations. Give other columns, or select trials."
         )
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
+    rates = over_steps(activity, "generalisation")
 
     def accuracy(values: np.ndarray) -> float:
         found = []
@@ -127,8 +126,7 @@ def shattering(
             f" trials or more. Expected 4, 6, 8 or 10, with {folds} trials each. Give columns with"
             " fewer values, or more trials."
         )
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
+    rates = over_steps(activity, "shattering")
     cell = np.reshape(cell, -1)
     rng = np.random.default_rng(seed)
     part = np.empty(len(cell), int)

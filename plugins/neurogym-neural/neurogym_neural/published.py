@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from neurogym_core import NotSupportedError
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, over_steps
 from neurogym_neural.coding import cross_temporal, tuning
 from neurogym_neural.geometry import generalisation, shattering
 from neurogym_neural.populations import clusters, targeted, task_variance
@@ -219,8 +219,7 @@ def context_selection(system: System) -> dict[str, float]:
     """Return how little irrelevant evidence moves the choice, and how well it is decoded."""
     activity, relevant, irrelevant = _mante(system.activity)
     of_motion = activity.record["context"] == "motion"
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
+    rates = over_steps(activity, "context-selection")
     choice = signs(activity.record["choice"])
     # Evidence is no regressor of the axis: beside it, a system without a signal of the choice would
     # have an axis of noise, along which any ratio is possible.
@@ -380,8 +379,7 @@ def chosen_value(system: System) -> dict[str, float]:
     side = np.where(chosen == activity.facts.get("first choice", "left"), 0, 1)
     took_a = side == record["a_choice"]
     variables = np.column_stack([of_a, of_b, np.where(took_a, of_a, of_b), took_a * 1.0])[kept]
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.during("offer").rates, axis=1).astype(np.float64)[kept]
+    rates = over_steps(activity.select(kept).during("offer"), "chosen-value")
     z = rates - rates.mean(axis=0)
     x = variables - variables.mean(axis=0)
     scale = np.linalg.norm(x, axis=0)[:, None] * np.linalg.norm(z, axis=0)

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, nanmean, numbers, over_steps
 
 FRACTIONS = 20
 """Points of an interval at which `temporal_scaling` compares."""
@@ -46,8 +46,7 @@ def category_index(activity: Activity, direction: str, category: str) -> np.ndar
             f" {category!r}. Expected one category for each direction. Give the category of the"
             " stimulus, not the answer."
         )
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
+    rates = over_steps(activity, "category_index")
     means = np.array([rates[which == k].mean(axis=0) for k in range(len(angles))])
     pairs: dict[float, tuple[list, list]] = {}
     for j, k in combinations(range(len(angles)), 2):
@@ -97,10 +96,9 @@ def weights_correlation(activity: Activity, first: str, second: str, *, seed: in
 
 def _weights(activity: Activity, *columns: str) -> np.ndarray:
     """Return the weights of z-scored columns, (columns, units)."""
-    x = np.column_stack([activity.record[name] for name in columns]).astype(np.float64)
+    x = np.column_stack([numbers(activity, name, "weights_correlation") for name in columns])
     x = (x - x.mean(axis=0)) / np.where(x.std(axis=0) > 0, x.std(axis=0), np.inf)
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
+    rates = over_steps(activity, "weights_correlation")
     found: np.ndarray = np.linalg.lstsq(x, rates - rates.mean(axis=0), rcond=None)[0]
     return found
 
@@ -222,10 +220,10 @@ def pulse_effect(activity: Activity, pulsed: Activity, choice: str) -> np.ndarra
         )
     right = activity.record[choice] == values[1]
     difference = (pulsed.rates - activity.rates).astype(np.float64)
-    means = [np.nanmean(activity.rates[mask], axis=0) for mask in (right, ~right)]
+    means = [nanmean(activity.rates[mask]) for mask in (right, ~right)]
     axis = np.nan_to_num(means[0] - means[1]).mean(axis=0)
-    effect: np.ndarray = np.nanmean(difference, axis=0) @ axis
-    peak = np.nanmax(np.abs(effect))
+    effect: np.ndarray = nanmean(difference) @ axis
+    peak = np.abs(effect[np.isfinite(effect)]).max(initial=0)
     if not peak > 0:
         raise InvalidValueError(
             "pulse_effect() found no effect. Expected activities that differ. Give a stronger"
