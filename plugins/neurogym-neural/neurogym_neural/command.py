@@ -201,6 +201,9 @@ def _of_files(
         })  # fmt: skip
         return
     for row in found.conditions:
+        if row["decoded"] != row["decoded"]:
+            click.echo(f"{row['file']}: {row['condition']} has too few trials for a decoder")
+            continue
         click.echo(
             f"{row['file']}: {row['condition']} is decoded with {row['decoded']:.2f} (shuffled"
             f" {row['shuffled']:.2f}, chance {row['chance']:.2f})"

@@ -38,10 +38,18 @@ def shown(activity: Activity) -> tuple[Activity, tuple[str, ...]]:
     periods = [name for name in activity.events if f"{name}.end" in activity.events]
     events = periods or [name for name in activity.events if name != "trial"] or ["trial"]
     onset = "stimulus" if "stimulus" in periods else events[1 if len(periods) > 1 else 0]
+    known = np.isfinite(activity.events[onset])
+    activity = activity.select(known) if known.any() and not known.all() else activity
+    since = activity.events[onset]
     steps = np.isfinite(activity.rates).any(axis=2).sum(axis=1) * activity.step
-    after = float(np.nanmin(steps - activity.events[onset]))
-    before = float(np.nanmin(np.minimum(activity.events[onset], 200)))
-    return activity.align(onset, before, after), names
+    after = float((steps - since).min()) if known.any() else np.nan
+    if not after >= activity.step:
+        raise InvalidValueError(
+            f"{int((~known).sum())} of {len(known)} trials have no {onset!r}, and the shortest of"
+            f" the others has {after:g} ms after it. Expected times of {onset!r} within the trials."
+            " Correct them, or leave out trials."
+        )
+    return activity.align(onset, float(np.minimum(since, 200).min()), after), names
 
 
 def conditions_of(activity: Activity) -> list[str]:
@@ -52,7 +60,9 @@ def conditions_of(activity: Activity) -> list[str]:
     """
     record = activity.record
     found = [
-        name for name, one in record.items() if one.ndim == 1 and 1 < len(np.unique(one)) <= 12
+        name
+        for name, one in record.items()
+        if one.ndim == 1 and 1 < len(np.unique(one[named(one)])) <= 12
     ]
     if not found:
         raise InvalidValueError(
@@ -62,8 +72,15 @@ def conditions_of(activity: Activity) -> list[str]:
     return found
 
 
+def named(values: np.ndarray) -> np.ndarray:
+    """Return which trials have a value, (n,): those that are not NaN."""
+    return np.isfinite(values) if values.dtype.kind == "f" else np.ones(len(values), bool)
+
+
 def means_of(activity: Activity, names: tuple[str, ...]) -> Means:
     """Return means of the combinations that occur; of the first column if some do not."""
+    valued = np.all([named(activity.record[name]) for name in names], axis=0)
+    activity = activity if valued.all() or not valued.any() else activity.select(valued)
     for by in (names, names[:1]):
         try:
             return activity.mean(by)
@@ -158,6 +175,7 @@ def decoding(systems: dict[str, Activity]) -> Figure:
     ):
         window, names = shown(activity)
         by = next((one for one in names if one != "choice"), "choice")
+        window = window.select(named(window.record[by]))
         values = window.record[by]
         if values.dtype.kind in "if":
             values = values > np.median(values)
