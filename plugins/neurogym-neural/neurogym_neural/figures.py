@@ -14,6 +14,8 @@ from neurogym_neural.dynamics import fixed_points
 
 UNITS = 6
 SEARCHES = 12
+INPUTS = 4
+"""Conditions for whose mean inputs fixed points are searched, at most."""
 MOST = 14
 """Conditions that a legend lists all."""
 CONDITIONS = ("first", "sample", "interval", "context", "choice")
@@ -206,6 +208,8 @@ def points(network: Any, activity: Activity, inputs: Activity) -> tuple[Figure, 
     given, _ = shown(inputs)
     by = next((one for one in names if one in ("context", "choice")), names[0])
     levels = np.unique(window.record[by])
+    if len(levels) > INPUTS:  # from the first to the last
+        levels = levels[np.linspace(0, len(levels) - 1, INPUTS).round().astype(int)]
     figure = Figure(figsize=(3.4 * len(levels), 3.2), layout="constrained")
     rows = []
     rng = np.random.default_rng(0)

@@ -86,6 +86,11 @@ def test_windows_of_recordings_without_periods():
     cue = Activity(rates, record, step=10, events={"cue": [30] * 4}, event="cue", start=-20)
     assert figures.shown(cue)[0] is cue
     assert len(figures.units(cue).axes) == 6  # of two units
+    cells = {"first": np.arange(72) % 6, "sample": np.arange(72) // 6}
+    many = Activity(np.ones((72, 4, 2)), cells, step=10)
+    said = [one.get_text() for one in figures.units(many).legends[0].get_texts()]
+    assert len(said) == 7  # of 72 conditions, from first to last
+    assert (said[0], said[-1]) == ("first 0, sample 0", "first 5, sample 11")
     with pytest.raises(InvalidValueError, match="Expected a condition with 2 to 12 values"):
         figures.shown(Activity(rates, {"x": [0] * 4}, step=10))
 
