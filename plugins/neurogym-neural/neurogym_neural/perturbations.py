@@ -25,8 +25,8 @@ class Pulse:
 
     Args:
         units: indices of the units.
-        size: what is added on each step, in the unit of the inputs or states: a number, or one for
-            each unit, which is a direction in their space.
+        size: added on each step, in the unit of the inputs or states: a number, or one for each
+            unit, which is a direction in their space.
         at: the event, or the onset of a period, with which it begins.
         after: ms from the event to the pulse.
         ms: its duration; a step counts if its onset is within it.
@@ -58,7 +58,7 @@ class Pulse:
             )
 
     def added(self, shown: Activity, width: int | None = None) -> np.ndarray:
-        """Return what is added, (n, T, width).
+        """Return the pulse of each trial, (n, T, width).
 
         Args:
             shown: activity in the trials; its times and events count.
@@ -87,8 +87,8 @@ class Pulse:
 class Freeze:
     """Inputs that stand still during a period, as they were on its first step.
 
-    ``record_activity(…, change=Freeze("stimulus"))`` shows what a network does by itself, without
-    inputs that change: it moves to the fixed points of this input.
+    ``record_activity(…, change=Freeze("stimulus"))`` shows the dynamics of a network for a
+    constant input: it moves to the fixed points of this input.
 
     Args:
         during: the period.

@@ -53,7 +53,7 @@ class System:
         if self.pulsed is None:
             return System(plain.observed(hz, seed=seed), None, self.performance)
         both = [plain, self.pulsed.select(chosen)]
-        # Answers may differ after the pulse, and controls have no column of their own.
+        # Answers may differ after the pulse, and controls lack some columns.
         shared = [name for name in both[0].record if name in both[1].record]
         parts = [
             one._with(one.rates, record={name: one.record[name] for name in shared}) for one in both

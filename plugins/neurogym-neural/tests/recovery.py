@@ -1,4 +1,4 @@
-"""Simulated recordings with known answers: what is put in, and what the analyses say.
+"""Simulated recordings with known answers, and the numbers of the analyses.
 
 ``python tests/recovery.py`` prints the table of the README. All recordings are counts of
 `Activity.observed`: 10 spikes per second, Poisson.
@@ -137,7 +137,7 @@ def false_alarms(repeats: int = 200) -> dict[str, float]:
     }
 
 
-# ---- what is put in comes out ----
+# ---- recovery of known answers ----
 
 
 def distances(repeats: int = 200) -> tuple[float, float]:
@@ -153,7 +153,7 @@ def distances(repeats: int = 200) -> tuple[float, float]:
 
 
 def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
-    """Yield name, what is put in, its value, that of the recording, and of its cheat or absence."""
+    """Yield name, quantity, its true value, that of the recording, and of its cheat or absence."""
     rng = np.random.default_rng(seed)
     n, units = 400, 60
     side = np.arange(n) % 2

@@ -1,4 +1,4 @@
-"""rsatoolbox, dsa-metric and mtdr: what they cannot be given. Their numbers: test_oracles.py."""
+"""rsatoolbox, dsa-metric and mtdr: activities that they cannot have. Numbers: test_oracles.py."""
 
 from __future__ import annotations
 

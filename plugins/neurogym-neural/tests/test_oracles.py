@@ -1,4 +1,4 @@
-"""Published packages, each in an environment of its own: our numbers are theirs."""
+"""Published packages, in separate environments: our numbers are theirs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 def printed(folder, script, packages):
-    """Return what a script prints in a new environment with these packages."""
+    """Return the numbers that a script prints in a new environment with these packages."""
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

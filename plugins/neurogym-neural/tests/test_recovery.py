@@ -1,4 +1,4 @@
-"""What is put into simulated recordings comes out, as often as intervals and p-values say.
+"""Known answers of simulated recordings come out, as often as intervals and p-values say.
 
 With other seeds, correct programs fail at most one test in 100. The numbers are in the README.
 """

@@ -1,4 +1,4 @@
-"""Each analysis says its unit of replication, and what it does about multiple comparisons."""
+"""Each analysis says its unit of replication, and names multiple comparisons."""
 
 from __future__ import annotations
 
