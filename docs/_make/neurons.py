@@ -184,6 +184,7 @@ network with *shuffled* trials. The verdict is "yes" if all parts of a signature
 three networks and exceed each control that the signature names. A signature that controls have, too, is a *fingerprint*
 without a verdict. Three networks that exceed three untrained ones do so by chance with p = 0.05; nothing is corrected for
 the number of signatures. Numbers of different seeds are separated by commas; "-": it could not be measured.
+Networks without a table of spikes were measured by an earlier version, in rates only.
 """
     ]
     parts.append(overview(reports))
@@ -199,8 +200,9 @@ the number of signatures. Numbers of different seeds are separated by commas; "-
         for report in mine:
             facts = report["facts"]
             seconds = ", ".join(f"{cpu:.0f}" for _, cpu in report["trained"])
+            took = f"trained in {seconds} s of one processor; " if seconds else ""
             parts.append(
-                f"**{report['model']}**: trained in {seconds} s of one processor; performance"
+                f"**{report['model']}**: {took}performance"
                 f" {facts['performance']} of answered trials ({facts['answered']} of"
                 f" {facts['trials of each']}); {facts['answers']}.\n"
             )
