@@ -195,7 +195,8 @@ Networks without a table of spikes were measured by an earlier version, in rates
         parts.append(f"## {study.title}\n")
         words = train_words(study, "rnn", 0)
         runs = " ".join(f"{study.name}-rnn-{seed}" for seed in SEEDS)
-        said = f"```\nngym train {words}\nngym neural {runs} {study.neural} --observed 10"
+        more = f"{study.neural} --observed 10".strip()
+        said = f"```\nngym train {words}\nngym neural {runs} {more}"
         parts.append(said.rstrip() + "\n```\n")
         for report in mine:
             facts = report["facts"]

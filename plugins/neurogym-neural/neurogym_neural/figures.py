@@ -22,6 +22,13 @@ CONDITIONS = ("first", "sample", "interval", "context", "choice")
 """Columns by which trials are averaged: the first two of them that the record has, or of others."""
 
 
+SCORES = {
+    "aborts", "answer_time", "env", "performance", "reaction_time", "rest_correct", "reward",
+    "steps", "trial_start", "trial_stop",
+}  # fmt: skip
+"""Columns of trial records that are no conditions, whatever their number of values."""
+
+
 def shown(activity: Activity) -> tuple[Activity, tuple[str, ...]]:
     """Return answered trials in the window that all of them have, and the columns of conditions.
 
@@ -55,7 +62,7 @@ def shown(activity: Activity) -> tuple[Activity, tuple[str, ...]]:
 
 
 def conditions_of(activity: Activity) -> list[str]:
-    """Return the columns of the record with 2 to 12 values.
+    """Return the columns of the record with 2 to 12 values, without scores and times.
 
     Raises:
         InvalidValueError: there is none.
@@ -64,7 +71,10 @@ def conditions_of(activity: Activity) -> list[str]:
     found = [
         name
         for name, one in record.items()
-        if one.ndim == 1 and 1 < len(np.unique(one[named(one)])) <= 12
+        if one.ndim == 1
+        and name not in SCORES
+        and "." not in name
+        and 1 < len(np.unique(one[named(one)])) <= 12
     ]
     if not found:
         raise InvalidValueError(

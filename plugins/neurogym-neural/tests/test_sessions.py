@@ -91,6 +91,8 @@ def test_windows_of_recordings_without_periods():
     said = [one.get_text() for one in figures.units(many).legends[0].get_texts()]
     assert len(said) == 7  # of 72 conditions, from first to last
     assert (said[0], said[-1]) == ("first 0, sample 0", "first 5, sample 11")
+    scores = {"reaction_time": [50, 100] * 2, "duration.delay": [1, 2, 1, 2], "side": [0, 0, 1, 1]}
+    assert figures.conditions_of(Activity(rates, scores, step=10)) == ["side"]
     with pytest.raises(InvalidValueError, match="Expected a condition with 2 to 12 values"):
         figures.shown(Activity(rates, {"x": [0] * 4}, step=10))
 
