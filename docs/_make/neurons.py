@@ -7,6 +7,7 @@ it measures nothing, and writes the page from that file.
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 import sys
@@ -34,6 +35,7 @@ class Study:
     neural: str = ""
 
 
+SIX = " ".join(f"yang19/{name}-v0" for name in ("Go", "Anti", "RTGo", "RTAnti", "DlyGo", "DlyAnti"))
 COMMON = "--option hidden=64 --option rate_cost=0.001"
 STUDIES = (
     Study(
@@ -53,6 +55,31 @@ STUDIES = (
         "Two magnitudes, with a delay between them",
         "DelayComparison-v0 --set dt=50 --updates 1500",
     ),
+    Study(
+        "category",
+        "Two categories of directions, compared after a delay",
+        "DelayMatchCategory-v0 --updates 500",
+    ),
+    Study(
+        "interval",
+        "An interval that a cue names",
+        "CueSetGo-v0 --set dt=50 --criterion 0.95 --updates 1500",
+    ),
+    Study(
+        "prior",
+        "An interval that is measured",
+        "ReadySetGoSinglePrior-v0 --set dt=50 --updates 1000",
+    ),
+    Study(
+        "value",
+        "Two offers of different juices",
+        "EconomicDecisionMaking-v0 --updates 500",
+    ),
+    Study(
+        "tasks",
+        "Six tasks in one network",
+        f"{SIX} --set dt=50 --set rule_input=false --updates 800",
+    ),
 )
 
 
@@ -65,8 +92,18 @@ def train_words(study: Study, model: str, seed: int) -> str:
     )
 
 
+def seconds_of(run: Path) -> tuple[float, float]:
+    """Return how long a training took, s: in all, and of the processor."""
+    with (run / "curve.csv").open(encoding="utf-8", newline="") as file:
+        last = list(csv.DictReader(file))[-1]
+    return float(last["seconds"]), float(last["cpu"])
+
+
 def measured(folder: Path) -> list[dict[str, Any]]:
-    """Train the networks that are missing, and return the reports of all studies and models."""
+    """Train the networks that are missing, and return the reports of all studies and models.
+
+    Reports that FOLDER has from an interrupted call are kept.
+    """
     ngym = [sys.executable, "-m", "neurogym_core"]
     found = []
     for study in STUDIES:
@@ -76,19 +113,26 @@ def measured(folder: Path) -> list[dict[str, Any]]:
                 if not (folder / run).exists():
                     words = train_words(study, model, seed).split()
                     subprocess.run([*ngym, "train", *words, "--quiet"], cwd=folder, check=True)
-            out = ["--out", f"report-{study.name}-{model}", "--json"]
-            said = subprocess.run(
-                [*ngym, "neural", *runs, *study.neural.split(), *out],
-                cwd=folder, check=True, capture_output=True, text=True,
-            )  # fmt: skip
-            found.append({"study": study.name, "model": model, **json.loads(said.stdout)})
+            out = f"report-{study.name}-{model}"
+            kept = folder / f"{out}.json"
+            if not kept.exists():
+                words = [*study.neural.split(), "--observed", "10", "--out", out, "--json"]
+                said = subprocess.run(
+                    [*ngym, "neural", *runs, *words],
+                    cwd=folder, check=True, capture_output=True, text=True,
+                )  # fmt: skip
+                kept.write_text(said.stdout, encoding="utf-8")
+            trained = [seconds_of(folder / run) for run in runs]
+            more = {"study": study.name, "model": model, "trained": trained}
+            found.append(more | json.loads(kept.read_text(encoding="utf-8")))
+            print(out, flush=True)
     return found
 
 
-def rows_of(report: dict[str, Any]) -> list[list[str]]:
+def rows_of(signatures: list[dict[str, Any]]) -> list[list[str]]:
     """Return a row for each part of each signature of a report."""
     rows = []
-    for one in report["signatures"]:
+    for one in signatures:
         for part in one["values"]["network"]:
             numbers = [
                 ", ".join("-" if value is None else f"{value:.2f}" for value in values)
@@ -101,13 +145,37 @@ def rows_of(report: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
+def overview(reports: list[dict[str, Any]]) -> str:
+    """Return a table of all signatures: the verdicts of both architectures, and their time."""
+    cells: dict[str, dict[str, list[str]]] = {}
+    seconds: dict[str, float] = {}
+    for report in reports:
+        for kind, key in (("rates", "signatures"), ("spikes", "observed")):
+            for one in report[key]:
+                place = cells.setdefault(one["name"], {}).setdefault(report["study"], [])
+                place.append(f"{report['model']}, {kind}: {one['passed'] or 'fingerprint'}")
+                seconds[one["name"]] = seconds.get(one["name"], 0) + one["seconds"]
+    rows = [
+        [name, study, "; ".join(said), f"{seconds[name] / 60:.2f}"]
+        for name, studies in sorted(cells.items())
+        for study, said in studies.items()
+    ]
+    header = ["signature", "networks", "verdicts", "minutes of CPU"]
+    return (
+        f"{len(cells)} signatures could be measured. Minutes are those of a signature in all networks"
+        " and controls of this page, without the recording of their activity.\n\n"
+        + table(header, rows)
+        + "\n"
+    )
+
+
 def page(reports: list[dict[str, Any]]) -> str:
     """Return the page."""
     parts = [
         """# What do the networks' neurons look like?
 
 Networks that solve a task as well as an animal need not solve it as its neurons do. This page measures published
-*signatures* in the units of networks that were trained here, three seeds of two architectures in three tasks, by
+*signatures* in the units of networks that were trained here, three seeds of two architectures in each task, by
 [`ngym neural`](command-line.md). `ngym neural --list` names all signatures with their sources.
 
 Each number stands beside that of its controls, in the same trials: *untrained* networks of other seeds with a fitted
@@ -116,30 +184,43 @@ network with *shuffled* trials. The verdict is "yes" if all parts of a signature
 three networks and exceed each control that the signature names. A signature that controls have, too, is a *fingerprint*
 without a verdict. Three networks that exceed three untrained ones do so by chance with p = 0.05; nothing is corrected for
 the number of signatures. Numbers of different seeds are separated by commas; "-": it could not be measured.
+Networks without a table of spikes were measured by an earlier version, in rates only.
 """
     ]
+    parts.append(overview(reports))
     for study in STUDIES:
+        mine = [one for one in reports if one["study"] == study.name]
+        if not mine:
+            continue
         parts.append(f"## {study.title}\n")
         words = train_words(study, "rnn", 0)
         runs = " ".join(f"{study.name}-rnn-{seed}" for seed in SEEDS)
-        said = f"```\nngym train {words}\nngym neural {runs} {study.neural}"
+        more = f"{study.neural} --observed 10".strip()
+        said = f"```\nngym train {words}\nngym neural {runs} {more}"
         parts.append(said.rstrip() + "\n```\n")
-        for report in (one for one in reports if one["study"] == study.name):
+        for report in mine:
             facts = report["facts"]
+            seconds = ", ".join(f"{cpu:.0f}" for _, cpu in report["trained"])
+            took = f"trained in {seconds} s of one processor; " if seconds else ""
             parts.append(
-                f"**{report['model']}**: performance {facts['performance']} of answered trials"
-                f" ({facts['answered']} of {facts['trials of each']}); {facts['answers']}.\n"
+                f"**{report['model']}**: {took}performance"
+                f" {facts['performance']} of answered trials ({facts['answered']} of"
+                f" {facts['trials of each']}); {facts['answers']}.\n"
             )
             header = ["signature", *SYSTEMS, "verdict", "CPU s"]
-            parts.append(table(header, rows_of(report)) + "\n")
+            if report["signatures"]:
+                parts.append(table(header, rows_of(report["signatures"])) + "\n")
+            if report["observed"]:
+                parts.append("In spikes of 10 Hz, of 600 trials:\n")
+                parts.append(table(header, rows_of(report["observed"])) + "\n")
             for name, why in report["untested"].items():
                 parts.append(f"Not measured: {name}: {why}.\n")
     parts.append("""## What they do not show
 
 Signatures without a verdict, such as a level that rises with the evidence, are in a low-pass filter of the input. A network
 that passes resembles an animal's neurons in this one respect. The numbers of animals are in the reports where they were
-verified; they come from spikes, and those of this page from rates, except for signatures of counts (memory-tuning,
-comparison-switch), for which spikes of 10 Hz are drawn.
+verified; they come from spikes. Signatures of counts (memory-tuning, comparison-switch, chosen-value) draw spikes of 10 Hz from the
+rates in all tables, the others in the tables of spikes.
 
 Definitions were changed after a look at these networks: the contrast and the second part of context-selection, the period of
 abstract-choice, the speed of 400 ms, the gate of answered trials, and the least sizes. Their verdicts are exploratory until they hold

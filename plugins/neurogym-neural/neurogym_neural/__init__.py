@@ -1,11 +1,12 @@
 """Activity of networks and of recorded neurons: one type, analyses of it, and signatures."""
 
 from neurogym_neural.activity import Activity, Means
-from neurogym_neural.adapters import dynamical_distances, to_rsatoolbox
+from neurogym_neural.adapters import dynamical_distances, fit_mtdr, to_rsatoolbox
 from neurogym_neural.coding import Tuning, cross_temporal, decode, participation_ratio, tuning
 from neurogym_neural.controls import controls_of, with_fitted_readout
 from neurogym_neural.dynamics import FixedPoints, fixed_points
 from neurogym_neural.geometry import Generalisation, generalisation, shattering, similarity
+from neurogym_neural.perturbations import Freeze, Pulse
 from neurogym_neural.populations import (
     Axes,
     Demixed,
@@ -43,9 +44,11 @@ __all__ = [
     "Axes",
     "Demixed",
     "FixedPoints",
+    "Freeze",
     "Generalisation",
     "Means",
     "Part",
+    "Pulse",
     "Representation",
     "Rotations",
     "Scaling",
@@ -62,6 +65,7 @@ __all__ = [
     "demixed",
     "dissimilarity",
     "dynamical_distances",
+    "fit_mtdr",
     "fixed_points",
     "from_pynapple",
     "from_spikes",

@@ -18,14 +18,15 @@ AXES = ("trial", "time", "unit")
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """Means over the trials of each condition.
+    """Means of each condition, over trials or over subjects.
 
     Attributes:
         conditions: name -> (c,) values, one per condition.
         mean: (c, T, units).
-        sem: (c, T, units) standard error over trials; NaN where fewer than two trials count.
-        n: (c, T) trials that count, without those that have ended.
+        sem: (c, T, units) standard error of the mean; NaN where fewer than two count.
+        n: (c, T) trials or subjects that count, without those that have ended.
         time: (T,) ms.
+        over: "trial", or the column whose values are the subjects: the unit of replication.
     """
 
     conditions: dict[str, np.ndarray]
@@ -33,6 +34,31 @@ class Means:
     sem: np.ndarray
     n: np.ndarray
     time: np.ndarray
+    over: str = "trial"
+
+    def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """Return the interval of Student's t for each mean: low, high, (c, T, units) each.
+
+        Over trials, it is for the mean of further trials of these units; over subjects, for the
+        mean of further subjects. Nothing is corrected for the numbers of units and steps.
+
+        Args:
+            level: probability with which it contains the mean of the population.
+
+        Raises:
+            InvalidValueError: a level that is not between 0 and 1.
+        """
+        if not 0 < level < 1:
+            raise InvalidValueError(
+                f"interval() was given level={level!r}. Expected a probability between 0 and 1."
+                " Give 0.95, for example."
+            )
+        from scipy.special import stdtrit
+
+        with np.errstate(invalid="ignore"):
+            freedom = np.where(self.n > 1, self.n - 1, np.nan)[..., None]
+            half = stdtrit(freedom, (1 + level) / 2) * self.sem
+        return self.mean - half, self.mean + half
 
 
 class Activity:
@@ -87,6 +113,13 @@ class Activity:
                 f"An Activity was given rates of shape {rates.shape} and a record of"
                 f" {len(record)} trials. Expected (trials, steps, units), with as many trials. Give"
                 " the record of the same trials."
+            )
+        infinite = int(np.isinf(rates).sum())
+        if 0 in rates.shape or infinite:
+            raise InvalidValueError(
+                f"An Activity was given rates of shape {rates.shape}, {infinite} of them infinite."
+                " Expected a trial, a step and a unit at least, and numbers; NaN where there is no"
+                " activity. Leave others out."
             )
         if not step > 0 or kind not in KINDS:
             raise InvalidValueError(
@@ -270,7 +303,15 @@ class Activity:
         Args:
             ms: its standard deviation.
             causal: whether only earlier steps count, as for comparisons of onsets.
+
+        Raises:
+            InvalidValueError: `ms` is not above 0.
         """
+        if not ms > 0:
+            raise InvalidValueError(
+                f"smooth() was given {ms!r} ms. Expected a standard deviation above 0. Give one, or"
+                " leave smooth() out."
+            )
         reach = int(np.ceil(4 * ms / self.step))
         finite = np.isfinite(self.rates)
         values = np.where(finite, self.rates, 0)
@@ -292,14 +333,21 @@ class Activity:
             of: the activity with the mean and the SD, such as a training half; default: this one.
         """
         values = (self if of is None else of).rates
-        mean, sd = np.nanmean(values, axis=(0, 1)), np.nanstd(values, axis=(0, 1))
-        return self._with((self.rates - mean) / np.where(sd > 0, sd, np.inf))
+        mean = nanmean(values, axis=(0, 1))
+        sd = np.sqrt(nanmean((values - mean) ** 2, axis=(0, 1)))
+        return self._with((self.rates - mean) / np.where(sd == 0, np.inf, sd))
 
-    def mean(self, by: str | Sequence[str]) -> Means:
-        """Return means over the trials of each condition.
+    def mean(self, by: str | Sequence[str], *, over: str = "trial") -> Means:
+        """Return means of each condition.
+
+        The unit of replication is the trial, or the values of a column: then the trials of each
+        subject are averaged first, and subjects count equally. Trials of one animal or network say
+        nothing about others: an interval over the pooled trials of several is too narrow. Multiple
+        comparisons over conditions, steps and units: not corrected.
 
         Args:
             by: a column of the record, or several.
+            over: "trial", or a column with the subject, session or seed of each trial.
 
         Raises:
             UnknownNameError: the record has no such column.
@@ -321,16 +369,11 @@ class Activity:
                 f"mean(by={by!r}) found no trial with {said}. Expected trials of all combinations."
                 " Select trials, or average by fewer columns."
             )
-        n = np.array([np.isfinite(self.rates[mask]).all(axis=2).sum(axis=0) for mask in masks])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.array([_nanmean(self.rates[mask]) for mask in masks])
-            spread = [
-                np.sqrt(np.nansum((self.rates[mask] - one) ** 2, axis=0))
-                for mask, one in zip(masks, mean, strict=True)
-            ]
-            sem = np.array(spread) / np.sqrt(n * np.where(n > 1, n - 1, np.nan))[..., None]
+        subjects = None if over == "trial" else self.record[over]
+        found = [_mean_of(self.rates[mask], subjects, mask) for mask in masks]
+        mean, sem, n = (np.array(part) for part in zip(*found, strict=True))
         conditions = {name: levels[k][[cell[k] for cell in cells]] for k, name in enumerate(names)}
-        return Means(conditions, mean, sem, n, self.time)
+        return Means(conditions, mean, sem, n, self.time, over)
 
     def observed(
         self,
@@ -366,8 +409,9 @@ class Activity:
             None if trials is None else np.sort(rng.permutation(n)[:trials]),
             None if units is None else np.sort(rng.permutation(width)[:units]),
         )
-        rates = chosen.rates - np.minimum(np.nanmin(chosen.rates, axis=(0, 1)), 0)
-        level = float(np.nanmean(rates))
+        least = np.where(np.isfinite(chosen.rates), chosen.rates, 0).min(axis=(0, 1))
+        rates = chosen.rates - np.minimum(least, 0)
+        level = float(nanmean(rates, axis=None))
         if not level > 0:
             raise InvalidValueError(
                 "observed() was given rates that are all 0. Expected some activity. Select other"
@@ -437,7 +481,59 @@ def _column(name: str, values: Any, length: int, of: str) -> np.ndarray:
     return values
 
 
-def _nanmean(values: np.ndarray) -> np.ndarray:
-    """Return the mean over trials, NaN where no trial counts, without a warning."""
+def _mean_of(
+    rates: np.ndarray, subjects: np.ndarray | None, mask: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return mean and standard error, (T, units), and how many count, (T,)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if subjects is not None:
+            own = subjects[mask]
+            rates = np.array([nanmean(rates[own == one]) for one in np.unique(own)])
+        mean = nanmean(rates)
+        n = np.isfinite(rates).all(axis=2).sum(axis=0)
+        spread = np.sqrt(np.nansum((rates - mean) ** 2, axis=0))
+        return mean, spread / np.sqrt(n * np.where(n > 1, n - 1, np.nan))[:, None], n
+
+
+def nanmean(values: np.ndarray, axis: int | tuple[int, ...] | None = 0) -> np.ndarray:
+    """Return the mean of the values that are not NaN, and NaN where there are none, silently."""
     finite = np.isfinite(values)
-    return np.where(finite, values, 0).sum(axis=0) / finite.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total = np.where(finite, values, 0).sum(axis=axis)
+        mean: np.ndarray = np.divide(total, finite.sum(axis=axis))
+    return mean
+
+
+def over_steps(activity: Activity, asked: str) -> np.ndarray:
+    """Return the mean over the steps of each trial, (n, units) float64.
+
+    Raises:
+        InvalidValueError: a unit has no step in a trial; `asked` is the name of the analysis.
+    """
+    rates: np.ndarray = nanmean(activity.rates.astype(np.float64), axis=1)
+    known = np.isfinite(rates)
+    if not known.all():
+        raise InvalidValueError(
+            f"{asked}() was given {int((~known.all(axis=1)).sum())} of {len(known)} trials in which"
+            f" units have no activity (NaN), {int((~known.any(axis=0)).sum())} of"
+            f" {known.shape[1]} units without any. Expected a step of each unit in each trial."
+            " Select these: activity.select(np.isfinite(activity.rates).any(axis=(1, 2)))."
+        )
+    return rates
+
+
+def numbers(activity: Activity, column: str, asked: str) -> np.ndarray:
+    """Return a column of numbers, (n,) float64.
+
+    Raises:
+        InvalidValueError: it has texts, or numbers that are missing.
+    """
+    values = activity.record[column]
+    if values.dtype.kind not in "biuf" or values.ndim != 1 or not np.isfinite(values).all():
+        missing = int((~np.isfinite(values)).sum()) if values.dtype.kind == "f" else 0
+        raise InvalidValueError(
+            f"{asked}() was given {column!r}, of type {values.dtype} and shape {values.shape}, with"
+            f" {missing} missing numbers. Expected a number for each trial. Select trials that have"
+            " one, or give another column."
+        )
+    return values.astype(np.float64)

@@ -1,4 +1,4 @@
-"""An `Activity` for rsatoolbox and dsa-metric, which are imported when they are used."""
+"""An `Activity` for rsatoolbox, dsa-metric and mtdr, which are imported when they are used."""
 
 from __future__ import annotations
 
@@ -56,6 +56,9 @@ def dynamical_distances(
     compares them; the units need not correspond. Distances depend on both settings, which have no
     default; compare several.
 
+    The unit of replication is the pair of subjects; pairs that share one are not independent.
+    Multiple comparisons over settings and pairs: not corrected.
+
     Args:
         activities: k activities in steps of equal duration, all of which have rates.
         delays: number of steps that are a state.
@@ -92,4 +95,58 @@ def dynamical_distances(
     return np.asarray(found, np.float64)
 
 
-__all__ = ["dynamical_distances", "to_rsatoolbox"]
+def fit_mtdr(
+    activity: Activity,
+    by: str | Sequence[str],
+    *,
+    ranks: Literal["aic"] | Sequence[int] = "aic",
+    **options: Any,
+) -> Any:
+    """Return a fitted ``mtdr.MTDR``: the number of dimensions of each variable, and its axes.
+
+    Model-based targeted dimensionality reduction (Aoi, Mante & Pillow 2020, Nature Neuroscience
+    23:1410, doi:10.1038/s41593-020-0696-5) explains trials by a matrix of low rank for each
+    variable. ``ranks_`` says how many dimensions each has, chosen by Akaike's criterion, and ``W_``
+    the weights of the units; `targeted` has one axis for each variable.
+
+    The unit of replication is the trial. Multiple comparisons over variables: none, Akaike's
+    criterion chooses.
+
+    Args:
+        activity: trials that have all steps; a unit that has no step in a trial was not recorded.
+        by: columns of the record with numbers, bools or two texts; they are z-scored.
+        ranks: number of dimensions of each variable; "aic": chosen.
+        options: further settings of ``mtdr.MTDR``.
+
+    Raises:
+        MissingDependencyError: mtdr is not installed.
+        InvalidValueError: a trial lacks some of its steps, or a column has no order.
+    """
+    names = [by] if isinstance(by, str) else list(by)
+    columns = []
+    for name in names:
+        levels, values = np.unique(activity.record[name], return_inverse=True)
+        text = levels.dtype.kind == "U"
+        if len(levels) < 2 or (text and len(levels) > 2):
+            said = f"has {len(levels)} texts" if text else "does not vary"
+            raise InvalidValueError(
+                f"fit_mtdr() was given by={name!r}, which {said}. Expected numbers that vary, or"
+                " two texts. Give another column."
+            )
+        column = (values if text else activity.record[name]).astype(np.float64)
+        columns.append((column - column.mean()) / column.std())
+    known = np.isfinite(activity.rates)
+    partly = int((known.any(axis=1) != known.all(axis=1)).any(axis=1).sum())
+    if partly:
+        raise InvalidValueError(
+            f"fit_mtdr() was given {partly} trials that lack some of their steps (NaN). Expected"
+            " all steps of a unit in a trial, or none. Align to an event with a shorter window."
+        )
+    package = optional("mtdr", needed_for="fit_mtdr()")
+    return package.MTDR(ranks=ranks, **options).fit(
+        activity.rates.transpose(0, 2, 1).astype(np.float64), np.column_stack(columns),
+        regressor_names=names,
+    )  # fmt: skip
+
+
+__all__ = ["dynamical_distances", "fit_mtdr", "to_rsatoolbox"]

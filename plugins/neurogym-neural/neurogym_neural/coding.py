@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, Means, numbers, over_steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +37,10 @@ def tuning(
     """Return how the mean activity of each unit follows a condition.
 
     Trials of a network are free, so that almost any unit is significant given enough of them, also
-    of an untrained one: compare `activity.observed(…)` with a recording of as many trials. The
-    p-values are about trials; networks are replicated by their seeds.
+    of an untrained one: compare `activity.observed(…)` with a recording of as many trials.
+
+    The unit of replication is the trial; networks are replicated by their seeds.
+    Multiple comparisons over units: `q`, by Benjamini and Hochberg; over columns: none.
 
     Args:
         activity: the steps that count, e.g. ``activity.during("delay")``.
@@ -56,9 +59,10 @@ def tuning(
             f"tuning() was given by={by!r}, with {len(levels)} values. Expected numbers, or two"
             " texts. Give another column, or `decode` it."
         )
+    if values.dtype.kind != "U":
+        numbers(activity, by, "tuning")
     wanted = _ranks(np.searchsorted(levels, values)[:, None].astype(float))[:, 0]
-    with np.errstate(invalid="ignore"):
-        found = _ranks(np.nanmean(activity.rates, axis=1).astype(np.float64))
+    found = _ranks(over_steps(activity, "tuning"))
     rho = _correlation(wanted[None], found)[0]
     rng = np.random.default_rng(seed)
     groups = np.zeros(len(activity), int)
@@ -79,6 +83,9 @@ def decode(
 ) -> float:
     """Return the balanced accuracy of a linear decoder of the mean activity, on other trials.
 
+    The unit of replication is the trial; an interval needs the accuracies of several subjects.
+    Multiple comparisons: none is made, since there is no p-value.
+
     Args:
         activity: the steps that count.
         by: the column of the record to decode, with two or more values.
@@ -89,8 +96,7 @@ def decode(
     Returns:
         Mean over values of the fraction decoded correctly; 1 / values by chance.
     """
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1, keepdims=True)
+    rates = over_steps(activity, "decode")[:, None]
     return float(_decoded(rates, activity.record[by], folds, ridge, seed)[0, 0])
 
 
@@ -102,6 +108,8 @@ def cross_temporal(
     The decoder of row t was fitted at step t, and is tested at the step of the column. Folds are of
     trials, the same at all times: with folds of time points, slow noise of a trial would be decoded
     as its condition.
+
+    The unit of replication is the trial. Multiple comparisons over pairs of steps: not corrected.
 
     Args:
         activity, by, folds, ridge, seed: as in `decode`; all trials need all steps.
@@ -117,19 +125,79 @@ def cross_temporal(
     return _decoded(activity.rates, activity.record[by], folds, ridge, seed)
 
 
-def participation_ratio(activity: Activity) -> float:
+def participation_ratio(
+    activity: Activity, by: str | Sequence[str] | None = None, *, seed: int = 0
+) -> float:
     """Return (sum of variances)^2 / sum of squared variances, over principal components.
 
     It is between 1 and the number of units. Noise counts as dimensions: compare activities of
-    equal numbers of trials, with equal noise.
+    equal numbers of trials, with equal noise; or give `by`, for the dimensions of condition means,
+    whose noise is left out: the covariances are those of the means of two halves of the trials.
+
+    The unit of replication is the trial; fewer units have fewer dimensions.
+    Multiple comparisons: none is made.
 
     Args:
         activity: trials and steps; those with NaN are left out.
+        by: a column of the record, or several, whose conditions are averaged; None: trials.
+        seed: seed of the halves.
+
+    Raises:
+        InvalidValueError: a condition has no trial in a half, or the halves share no variance.
     """
-    rows = activity.rates.reshape(-1, activity.rates.shape[2])
-    rows = rows[np.isfinite(rows).all(axis=1)].astype(np.float64)
-    covariance = np.cov(rows, rowvar=False).reshape(rows.shape[1], -1)
-    return float(np.trace(covariance) ** 2 / np.sum(covariance**2))
+    if by is None:
+        rows = activity.rates.reshape(-1, activity.rates.shape[2])
+        rows = rows[np.isfinite(rows).all(axis=1)].astype(np.float64)
+        _complete(len(rows))
+        covariance = np.atleast_2d(np.cov(rows, rowvar=False))
+        return _ratio(covariance, np.sum(covariance**2))
+    halves = [half.mean.astype(np.float64) for half in of_halves(activity, by, seed)]
+    one, other = (mean.reshape(-1, mean.shape[2]) for mean in halves)
+    known = np.isfinite(one).all(axis=1) & np.isfinite(other).all(axis=1)
+    _complete(int(known.sum()))
+    one, other = (part[known] - part[known].mean(axis=0) for part in (one, other))
+    covariance = one.T @ other
+    # Products of different halves: noise that units do not share is 0 on average.
+    return _ratio(covariance, np.sum(covariance * covariance.T))
+
+
+def _complete(rows: int) -> None:
+    if rows < 2:
+        raise InvalidValueError(
+            f"participation_ratio() was given {rows} steps in which all units have activity."
+            " Expected two at least. Leave out the units that have none (NaN)."
+        )
+
+
+def of_halves(activity: Activity, by: str | Sequence[str], seed: int) -> tuple[Means, Means]:
+    """Return the means of each condition in two halves of the trials.
+
+    Raises:
+        InvalidValueError: a condition has trials in one half only.
+    """
+    names = [by] if isinstance(by, str) else list(by)
+    levels = [len(np.unique(activity.record[name])) for name in names]
+    for half in activity.halves(seed) if len(activity) > 1 else ():
+        if [len(np.unique(half.record[name])) for name in names] != levels:
+            break
+    else:
+        if len(activity) > 1:
+            one, other = (half.mean(by) for half in activity.halves(seed))
+            return one, other
+    raise InvalidValueError(
+        f"A value of {', '.join(names)} has trials in one half of {len(activity)} trials only."
+        " Expected trials of all conditions in both halves. Give more trials, or average by a"
+        " column with fewer values."
+    )
+
+
+def _ratio(covariance: np.ndarray, squares: float) -> float:
+    if not squares > 0:
+        raise InvalidValueError(
+            "participation_ratio() was given activity without variance, or without variance that"
+            " two halves share. Expected units that vary. Select others, or give more trials."
+        )
+    return float(np.trace(covariance) ** 2 / squares)
 
 
 def _decoded(

@@ -56,6 +56,13 @@ SCHEMA = 1
     help="Answer with a bound that gives this median reaction time, and not at the first step.",
 )
 @click.option(
+    "--observed",
+    "hz",
+    metavar="HZ",
+    type=click.FloatRange(min=0, min_open=True),
+    help="Measure signatures in spikes of this mean rate, too: of 600 trials at most.",
+)
+@click.option(
     "--which",
     default=0,
     show_default=True,
@@ -88,6 +95,7 @@ def command(
     ngym neural --list
     ngym neural run-1 run-2 run-3
     ngym neural run --signature pulse-persists --speed 500
+    ngym neural run-1 run-2 run-3 --observed 10
     ngym neural session.nwb --task RoitmanShadlen
 
     Each number comes with the same number of controls in the same trials: untrained networks with a
@@ -104,8 +112,9 @@ def command(
     cross-temporal decoding, fixed points. It says by which rule the network answered.
 
     --json prints an object with the keys schema (1), command, facts, signatures (name, passed, why,
-    chance, values, seconds), untested (name -> reason), report and figures. For NWB files, there
-    is also conditions, and signatures have no passed, why and chance.
+    chance, values, seconds), observed (the same of spikes), untested (name -> reason), report and
+    figures. For NWB files, there is also conditions, signatures have no passed, why and chance, and
+    there is no observed.
     """
     with usage_errors():
         known = _chosen(chosen)
@@ -117,6 +126,11 @@ def command(
                 " `ngym neural --list` shows the signatures."
             )
         files = [one for one in runs if one.endswith(".nwb")]
+        if files and given["hz"] is not None:
+            raise click.UsageError(
+                f"--observed {given['hz']:g} was given for NWB files. Expected runs of networks:"
+                " recorded neurons have their spikes. Leave it out."
+            )
         if files:
             if len(files) < len(runs):
                 raise click.UsageError(
@@ -126,24 +140,37 @@ def command(
             return _of_files(files, known, as_json, out, given)
         recorded, facts = _recorded(runs, given)
         verdicts, untested, seconds = _judged(known, recorded, runs, given)
-        target, figures = _write(out, recorded, facts, verdicts, untested, seconds)
+        spiking: list[Verdict] = []
+        if given["hz"] is not None:
+            spiking, silent, more = _judged(known, recorded, runs, given, given["hz"])
+            untested |= {f"{name}, spikes": why for name, why in silent.items()}
+            seconds |= {f"{name}, spikes": one for name, one in more.items()}
+        target, figures = _write(out, recorded, facts, verdicts, untested, seconds, spiking)
     if as_json:
         print_json({
             "schema": SCHEMA, "command": "neural", "facts": facts,
-            "signatures": [
-                {"name": one.signature.name, "passed": one.passed, "why": one.why,
-                 "chance": one.chance, "values": one.values,
-                 "seconds": seconds[one.signature.name]} for one in verdicts
-            ],
+            "signatures": [_said(one, seconds) for one in verdicts],
+            "observed": [_said(one, seconds, ", spikes") for one in spiking],
             "untested": untested, "report": target, "figures": figures,
         })  # fmt: skip
         return
     for one in verdicts:
         click.echo(f"{one.signature.name}: {one.passed or 'fingerprint'} ({one.why.rstrip('.')})")
+    for one in spiking:
+        click.echo(
+            f"{one.signature.name}, spikes of {given['hz']:g} Hz: {one.passed or 'fingerprint'}"
+        )
     for name, why in untested.items():
         click.echo(f"Not measured: {name}: {why}")
     click.echo(f"The rule of the answers: {facts['answers']}.")
     click.echo(f"The report is {target}.")
+
+
+def _said(one: Verdict, seconds: dict[str, float], kind: str = "") -> dict[str, Any]:
+    return {
+        "name": one.signature.name, "passed": one.passed, "why": one.why, "chance": one.chance,
+        "values": one.values, "seconds": seconds[one.signature.name + kind],
+    }  # fmt: skip
 
 
 def _of_files(
@@ -174,6 +201,9 @@ def _of_files(
         })  # fmt: skip
         return
     for row in found.conditions:
+        if row["decoded"] != row["decoded"]:
+            click.echo(f"{row['file']}: {row['condition']} has too few trials for a decoder")
+            continue
         click.echo(
             f"{row['file']}: {row['condition']} is decoded with {row['decoded']:.2f} (shuffled"
             f" {row['shuffled']:.2f}, chance {row['chance']:.2f})"
@@ -259,6 +289,7 @@ def _recorded(
         "performance": ", ".join(f"{one:.2f}" for one in performance),
         "answered": ", ".join(f"{_answered(one):.0%}" for one in found),
         "untrained networks": each * len(runs), "answers": found[0].rule,
+        "measured": "rates" if given["hz"] is None else f"rates, and spikes of {given['hz']:g} Hz",
     }  # fmt: skip
     if bounds:  # each network has its own
         said = ", ".join(f"{one:.2f}" for one in bounds)
@@ -274,7 +305,11 @@ def _answered(recorded: Recorded) -> float:
 
 
 def _judged(
-    known: list[Signature], recorded: list[Recorded], runs: tuple[str, ...], given: dict[str, Any]
+    known: list[Signature],
+    recorded: list[Recorded],
+    runs: tuple[str, ...],
+    given: dict[str, Any],
+    hz: float | None = None,
 ) -> tuple[list[Verdict], dict[str, str], dict[str, float]]:
     from neurogym_core import NotSupportedError
     from neurogym_neural.verdicts import judge
@@ -292,12 +327,12 @@ def _judged(
             bar.show(k, one.title)
             start = time.process_time()
             try:
-                verdicts.append(judge(one, networks, systems))
+                verdicts.append(judge(one, networks, systems, hz=hz))
             except NotSupportedError as error:
                 untested[one.name] = str(error)
             seconds[one.name] = time.process_time() - start
     many = [one for one in known if one.many]
-    verdicts += _of_tasks(many, runs, given, untested, seconds)
+    verdicts += _of_tasks(many, runs, given, untested, seconds, hz)
     if not verdicts and not untested:
         raise click.UsageError(
             f"No signature applies to {recorded[0].task.name}. Expected one of the tasks that"
@@ -308,7 +343,7 @@ def _judged(
 
 def _of_tasks(
     many: list[Signature], runs: tuple[str, ...], given: dict[str, Any], untested: dict[str, str],
-    seconds: dict[str, float],
+    seconds: dict[str, float], hz: float | None,
 ) -> list[Verdict]:  # fmt: skip
     """Return the verdicts of signatures that need the activity in several tasks."""
     from neurogym_training.runs import Run
@@ -327,14 +362,16 @@ def _of_tasks(
             for name, system in record_tasks(run, seed=given["seed"] + k).items():
                 systems.setdefault(name, []).append(system)
         try:
-            found.append(judge(one, systems.pop("network"), systems))
+            found.append(judge(one, systems.pop("network"), systems, hz=hz))
         except NotSupportedError as error:
             untested[one.name] = str(error)
         seconds[one.name] = time.process_time() - start
     return found
 
 
-def table_of(verdicts: list[Verdict], seconds: dict[str, float]) -> list[dict[str, Any]]:
+def table_of(
+    verdicts: list[Verdict], seconds: dict[str, float], kind: str = ""
+) -> list[dict[str, Any]]:
     """Return a row for each part of each signature: systems as columns, the verdict, CPU time."""
     from neurogym_neural.verdicts import CONTROLS
 
@@ -346,7 +383,7 @@ def table_of(verdicts: list[Verdict], seconds: dict[str, float]) -> list[dict[st
                 numbers = one.values.get(name, {}).get(part, ())
                 row[name] = ", ".join(f"{number:.2f}" for number in numbers) or "-"
             row["verdict"] = one.passed or "fingerprint"
-            row["CPU s"] = f"{seconds[one.signature.name]:.1f}"
+            row["CPU s"] = f"{seconds[one.signature.name + kind]:.1f}"
             rows.append(row)
     return rows
 
@@ -358,6 +395,7 @@ def _write(
     verdicts: list[Verdict],
     untested: dict[str, str],
     seconds: dict[str, float],
+    spiking: list[Verdict],
 ) -> tuple[Path, list[Path]]:
     import pandas as pd
     from neurogym_behaviour.findings import Finding
@@ -376,10 +414,20 @@ def _write(
         f" By chance, all networks exceed all untrained ones with p = {v.chance:.2g}."
         for v in verdicts
     )
+    unit = (
+        f"The unit of replication is the network: {facts['networks'].count(',') + 1} of other"
+        f" seeds, {facts['untrained networks']} untrained. Multiple comparisons over the"
+        f" {len(verdicts)} signatures: not corrected."
+    )
     findings = [
         Finding("signatures", "Signatures and controls",
-                table=pd.DataFrame(table_of(verdicts, seconds)), notes=notes)
+                table=pd.DataFrame(table_of(verdicts, seconds)), notes=(unit, *notes))
     ]  # fmt: skip
+    if spiking:
+        findings.append(
+            Finding("observed", "Signatures in spikes, as of recorded neurons",
+                    table=pd.DataFrame(table_of(spiking, seconds, ", spikes")))
+        )  # fmt: skip
     findings += [Finding(name, name, why_not=why) for name, why in untested.items()]
     makers: tuple[tuple[str, str, Any], ...] = (
         ("trajectories", "Condition means in principal components; dots: time 0",

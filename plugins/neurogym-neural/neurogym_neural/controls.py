@@ -94,10 +94,19 @@ def controls_of(
 
 
 def shuffled(system: System, *, seed: int = 0) -> System:
-    """Return a system whose trials have the conditions and answers of other trials."""
-    order = np.random.default_rng(seed).permutation(len(system.activity))
-    mixed = {name: values[order] for name, values in system.activity.record.items()}
-    return System(_with(system.activity, **mixed), system.pulsed)
+    """Return a system whose trials have the conditions and answers of other trials.
+
+    The time of the answer is that of the other trial, too, from the onset of the period of answers.
+    """
+    activity = system.activity
+    order = np.random.default_rng(seed).permutation(len(activity))
+    mixed = {name: values[order] for name, values in activity.record.items()}
+    events = dict(activity.events)
+    if "answer" in events:
+        took = activity.record["reaction_time"] if "reaction_time" in mixed else events["answer"]
+        events["answer"] = events["answer"] - took + took[order]
+    moved = activity._with(activity.rates, events=events)
+    return System(_with(moved, **mixed), system.pulsed)
 
 
 def leaky(activity: Activity) -> np.ndarray:

@@ -56,6 +56,9 @@ def fixed_points(
     have slow modes, too: compare. Sussillo & Barak (2013), doi:10.1162/NECO_a_00409, introduced the
     analysis; the search is ours. Search separately for each input.
 
+    The unit of replication is the network: its searches, from neighbouring states, are not
+    independent. Multiple comparisons over inputs: none, there is no p-value.
+
     Args:
         step: maps states (k, units) to those of the next step, with a constant input and without
             noise, in double precision (``network.double()`` in torch).
@@ -88,7 +91,7 @@ def fixed_points(
     for end in ends:
         if end is None:
             continue
-        near = [np.linalg.norm(end - one) < apart * spread for one in found]
+        near = [bool(np.linalg.norm(end - one) < apart * spread) for one in found]
         if any(near):
             starts[near.index(True)] += 1
         else:

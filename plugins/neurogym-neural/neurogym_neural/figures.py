@@ -14,8 +14,19 @@ from neurogym_neural.dynamics import fixed_points
 
 UNITS = 6
 SEARCHES = 12
+INPUTS = 4
+"""Conditions for whose mean inputs fixed points are searched, at most."""
+MOST = 14
+"""Conditions that a legend lists all."""
 CONDITIONS = ("first", "sample", "interval", "context", "choice")
 """Columns by which trials are averaged: the first two of them that the record has, or of others."""
+
+
+SCORES = {
+    "aborts", "answer_time", "env", "performance", "reaction_time", "rest_correct", "reward",
+    "steps", "trial_start", "trial_stop",
+}  # fmt: skip
+"""Columns of trial records that are no conditions, whatever their number of values."""
 
 
 def shown(activity: Activity) -> tuple[Activity, tuple[str, ...]]:
@@ -36,21 +47,34 @@ def shown(activity: Activity) -> tuple[Activity, tuple[str, ...]]:
     periods = [name for name in activity.events if f"{name}.end" in activity.events]
     events = periods or [name for name in activity.events if name != "trial"] or ["trial"]
     onset = "stimulus" if "stimulus" in periods else events[1 if len(periods) > 1 else 0]
+    known = np.isfinite(activity.events[onset])
+    activity = activity.select(known) if known.any() and not known.all() else activity
+    since = activity.events[onset]
     steps = np.isfinite(activity.rates).any(axis=2).sum(axis=1) * activity.step
-    after = float(np.nanmin(steps - activity.events[onset]))
-    before = float(np.nanmin(np.minimum(activity.events[onset], 200)))
-    return activity.align(onset, before, after), names
+    after = float((steps - since).min()) if known.any() else np.nan
+    if not after >= activity.step:
+        raise InvalidValueError(
+            f"{int((~known).sum())} of {len(known)} trials have no {onset!r}, and the shortest of"
+            f" the others has {after:g} ms after it. Expected times of {onset!r} within the trials."
+            " Correct them, or leave out trials."
+        )
+    return activity.align(onset, float(np.minimum(since, 200).min()), after), names
 
 
 def conditions_of(activity: Activity) -> list[str]:
-    """Return the columns of the record with 2 to 12 values.
+    """Return the columns of the record with 2 to 12 values, without scores and times.
 
     Raises:
         InvalidValueError: there is none.
     """
     record = activity.record
     found = [
-        name for name, one in record.items() if one.ndim == 1 and 1 < len(np.unique(one)) <= 12
+        name
+        for name, one in record.items()
+        if one.ndim == 1
+        and name not in SCORES
+        and "." not in name
+        and 1 < len(np.unique(one[named(one)])) <= 12
     ]
     if not found:
         raise InvalidValueError(
@@ -60,8 +84,15 @@ def conditions_of(activity: Activity) -> list[str]:
     return found
 
 
+def named(values: np.ndarray) -> np.ndarray:
+    """Return which trials have a value, (n,): those that are not NaN."""
+    return np.isfinite(values) if values.dtype.kind == "f" else np.ones(len(values), bool)
+
+
 def means_of(activity: Activity, names: tuple[str, ...]) -> Means:
     """Return means of the combinations that occur; of the first column if some do not."""
+    valued = np.all([named(activity.record[name]) for name in names], axis=0)
+    activity = activity if valued.all() or not valued.any() else activity.select(valued)
     for by in (names, names[:1]):
         try:
             return activity.mean(by)
@@ -110,8 +141,10 @@ def trajectories(activity: Activity) -> Figure:
     for ax, j in zip(axes, (1, 2), strict=True):
         ax.set_xlabel(f"PC 1 ({shares[0]:.0%})")
         ax.set_ylabel(f"PC {j + 1} ({shares[min(j, len(shares) - 1)]:.0%})")
-    if len(means.mean) <= 14:
-        axes[1].legend(fontsize=6, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    handles, said = _legend(axes[1])
+    axes[1].legend(
+        handles, said, fontsize=6, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5)
+    )
     return figure
 
 
@@ -131,21 +164,30 @@ def units(activity: Activity) -> Figure:
     figure.supxlabel(f"ms from {window.event}", fontsize=9)
     counted = f"spikes in {activity.step:g} ms" if activity.kind == "count" else "activity"
     figure.supylabel(counted, fontsize=9)
-    if len(means.mean) <= 14:
-        handles, said = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, said, fontsize=6, frameon=False, loc="outside right center")
+    handles, said = _legend(figure.axes[0])
+    figure.legend(handles, said, fontsize=6, frameon=False, loc="outside right center")
     return figure
+
+
+def _legend(ax: Any) -> tuple[list[Any], list[str]]:
+    """Return handles and texts of all conditions; of seven from first to last if they are many."""
+    handles, said = ax.get_legend_handles_labels()
+    if len(handles) <= MOST:
+        return handles, said
+    kept = np.unique(np.linspace(0, len(handles) - 1, 7).round().astype(int))
+    return [handles[k] for k in kept], [said[k] for k in kept]
 
 
 def decoding(systems: dict[str, Activity]) -> Figure:
     """Return cross-temporal decoding of the first condition, for several systems."""
     figure = Figure(figsize=(2.6 * len(systems) + 0.8, 2.8), layout="constrained")
-    image = None
+    image: Any = None
     for ax, (name, activity) in zip(
         figure.subplots(1, len(systems), squeeze=False)[0], systems.items(), strict=True
     ):
         window, names = shown(activity)
         by = next((one for one in names if one != "choice"), "choice")
+        window = window.select(named(window.record[by]))
         values = window.record[by]
         if values.dtype.kind in "if":
             values = values > np.median(values)
@@ -176,6 +218,8 @@ def points(network: Any, activity: Activity, inputs: Activity) -> tuple[Figure, 
     given, _ = shown(inputs)
     by = next((one for one in names if one in ("context", "choice")), names[0])
     levels = np.unique(window.record[by])
+    if len(levels) > INPUTS:  # from the first to the last
+        levels = levels[np.linspace(0, len(levels) - 1, INPUTS).round().astype(int)]
     figure = Figure(figsize=(3.4 * len(levels), 3.2), layout="constrained")
     rows = []
     rng = np.random.default_rng(0)

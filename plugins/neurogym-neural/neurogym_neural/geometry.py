@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, over_steps
 from neurogym_neural.coding import fitted, predicted
 
 
@@ -46,6 +46,9 @@ def generalisation(
     deviations from it: conditions are as separable, without a common axis. Bernardi et al. (2020),
     Cell 183:954, doi:10.1016/j.cell.2020.09.031, define the measure; the null is ours.
 
+    The unit of replication of `p` is the arrangement of the conditions in one subject, not the
+    trial. Multiple comparisons over variables: not corrected.
+
     Args:
         activity: the steps that count; they are averaged.
         by: a column with two values.
@@ -66,8 +69,7 @@ def generalisation(
             f" with {len(other)}, in {len(np.unique(cell))} combinations. Expected two values, two"
             " or more, and trials of all combinations. Give other columns, or select trials."
         )
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
+    rates = over_steps(activity, "generalisation")
 
     def accuracy(values: np.ndarray) -> float:
         found = []
@@ -102,6 +104,9 @@ def shattering(
     of a few labels separates few. After Rigotti et al. (2013), Nature 497:585,
     doi:10.1038/nature12160, and Bernardi et al. (2020).
 
+    The unit of replication is the trial. Multiple comparisons over dichotomies: none, their mean is
+    returned.
+
     Args:
         activity: the steps that count; they are averaged.
         by: columns of the record, whose combinations are 4 to 10 conditions, an even number.
@@ -121,8 +126,7 @@ def shattering(
             f" trials or more. Expected 4, 6, 8 or 10, with {folds} trials each. Give columns with"
             " fewer values, or more trials."
         )
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
+    rates = over_steps(activity, "shattering")
     cell = np.reshape(cell, -1)
     rng = np.random.default_rng(seed)
     part = np.empty(len(cell), int)
@@ -156,6 +160,9 @@ def similarity(
     inputs. With ``without=inputs``, the linear part that they explain is subtracted from both
     first. "cka" is the linear centred kernel alignment (Kornblith et al. 2019); "procrustes" is
     the cosine after the best rotation (Williams et al. 2021).
+
+    The unit of replication is the pair of subjects; pairs that share one are not independent.
+    Multiple comparisons over pairs: not corrected.
 
     Args:
         one, other: activities of the same trials and steps, of any units.

@@ -19,6 +19,7 @@ from neurogym_neural.controls import (
     shuffled,
     with_fitted_readout,
 )
+from neurogym_neural.perturbations import Pulse
 from neurogym_neural.verdicts import System
 
 LAYERS = ("hidden", "outputs", "inputs")
@@ -234,22 +235,15 @@ def _both(
     return plain, _recorded(trainer, task, trials, which, bound, seed, change)
 
 
-def _pulse(task: Any) -> Callable[[Activity], np.ndarray] | None:
-    """Return a change of the inputs by a pulse of evidence, or None if the task has no such one."""
-    channels = dict(task.channels)
-    part = channels.get("stimulus")
+def _pulse(task: Any) -> Pulse | None:
+    """Return a pulse of evidence to the inputs, or None if the task has no such one."""
+    part = dict(task.channels).get("stimulus")
     if part is None or part.stop - part.start != 2 or task.actions.continuous:
         return None
-
-    def change(shown: Activity) -> np.ndarray:
-        found = shown.rates.copy()
-        since = shown.time - shown.events["stimulus"][:, None] - PULSE_AT
-        at = (since >= -1e-6) & (since < PULSE_MS - 1e-6)
-        found[..., part.start] += PULSE * at
-        found[..., part.start + 1] -= PULSE * at
-        return found
-
-    return change if "stimulus" in task.sample(1, 0).period_names else None
+    if "stimulus" not in task.sample(1, 0).period_names:
+        return None
+    units = (part.start, part.start + 1)
+    return Pulse(units, (PULSE, -PULSE), at="stimulus", after=PULSE_AT, ms=PULSE_MS)
 
 
 def _wanted(task: Any, trials: int, seed: int) -> np.ndarray | None:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_neural.activity import Activity, Means
+from neurogym_neural.activity import Activity, Means, nanmean, over_steps
+from neurogym_neural.coding import of_halves
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,9 @@ def targeted(rates: Any, variables: Any, *, components: int = 12) -> Axes:
     variables. Find axes in one half of the trials, and project the other half. After Mante et al.
     (2013), Nature 503:78, doi:10.1038/nature12742, who regress at each time.
 
+    The unit of replication is the trial. Multiple comparisons over variables: none, there is no
+    p-value.
+
     Args:
         rates: (n, units), z-scored, averaged over the steps that count.
         variables: (n, k), of comparable size.
@@ -47,6 +51,14 @@ def targeted(rates: Any, variables: Any, *, components: int = 12) -> Axes:
         raise InvalidValueError(
             f"targeted() was given rates {rates.shape} and variables {variables.shape}. Expected"
             " (n, units) and (n, k) of the same trials. Average over steps, and stack the columns."
+        )
+    missing = int(
+        (~np.isfinite(rates)).any(axis=1).sum() + (~np.isfinite(variables)).any(axis=1).sum()
+    )
+    if missing or not rates.size:
+        raise InvalidValueError(
+            f"targeted() was given {len(rates)} trials, {missing} with rates or variables that are"
+            " missing (NaN). Expected numbers. Select trials and units that have them."
         )
     x = np.column_stack([np.ones(len(variables)), variables])
     if np.linalg.matrix_rank(x) < x.shape[1]:
@@ -119,12 +131,19 @@ def demixed(means: Means, *, components: int = 3, ridge: float = 1e-3) -> dict[s
 
     For each marginalisation, the decoder and the encoder of few components that reconstruct it from
     all activity, by reduced-rank ridge regression. A condition and its interaction with time are
-    one, as in Kobak et al. (2016), eLife 5:e10989, doi:10.7554/eLife.10989.
+    one, as in Kobak et al. (2016), eLife 5:e10989, doi:10.7554/eLife.10989. The numbers are those
+    of dPCA 1.0.5, whose regularizer is sqrt(penalty) / total variance.
+
+    The unit of replication is the trial, of whose means these are parts; find components in
+    one half and project the other. Multiple comparisons: none is made.
 
     Args:
         means: means of all combinations of the conditions.
         components: components of each marginalisation.
         ridge: penalty, relative to the variance of the activity.
+
+    Raises:
+        InvalidValueError: a step has no trials, or the means do not vary.
     """
     parts: dict[str, np.ndarray] = {}
     for name, part in marginalisations(means).items():
@@ -135,11 +154,18 @@ def demixed(means: Means, *, components: int = 3, ridge: float = 1e-3) -> dict[s
     gram = x.T @ x
     penalty = ridge * np.trace(gram) / len(gram) * np.eye(len(gram))
     total = (x**2).sum()
+    if not total > 0:
+        raise InvalidValueError(
+            "demixed() was given means that do not vary. Expected units that differ over conditions"
+            " or time. Select others."
+        )
     found = {}
     for name, part in parts.items():
         y = part.reshape(x.shape)
         weights = np.linalg.solve(gram + penalty, x.T @ y)
-        ways = np.linalg.svd(x @ weights, full_matrices=False)[2][:components]
+        # The penalty is part of the error that the components of lower rank minimise.
+        fit = np.vstack([x @ weights, np.sqrt(penalty) @ weights])
+        ways = np.linalg.svd(fit, full_matrices=False)[2][:components]
         decoder = weights @ ways.T
         rest = ((x - x @ decoder @ ways) ** 2).sum()
         found[name] = Demixed(decoder, ways, float(1 - rest / total))
@@ -157,9 +183,14 @@ def task_variance(activity: Activity, by: str = "task", least: float = 1e-3) -> 
     doi:10.1038/s41593-018-0310-2. Units whose largest variance is below `least` times the largest
     of all are NaN.
 
+    The unit of replication is the trial of a task. Multiple comparisons: none is made.
+
     Args:
         activity: trials of several tasks.
         by: the column with the task.
+
+    Raises:
+        InvalidValueError: a task has no step with two trials.
     """
     found = []
     for name in np.unique(activity.record[by]):
@@ -167,11 +198,15 @@ def task_variance(activity: Activity, by: str = "task", least: float = 1e-3) -> 
         n = np.isfinite(rates).sum(axis=0)
         mean = np.nansum(rates, axis=0) / np.maximum(n, 1)
         spread = np.nansum((rates - mean) ** 2, axis=0) / np.maximum(n, 1)
-        steps = n[:, 0] > 1
-        found.append(spread[steps].mean(axis=0))
+        if not (n > 1).any():
+            raise InvalidValueError(
+                f"task_variance() was given {len(rates)} trials of {by}={name}. Expected steps with"
+                " two trials at least. Give more trials, or select tasks that have them."
+            )
+        found.append(nanmean(np.where(n > 1, spread, np.nan)))
     variance = np.array(found).T
     most = variance.max(axis=1)
-    dead = most <= least * most.max()
+    dead = ~(most > least * np.nanmax(most))
     return np.where(dead[:, None], np.nan, variance / np.where(dead, 1, most)[:, None])
 
 
@@ -182,6 +217,9 @@ def clusters(
 
     Groups that are found in noise look separate in the trials in which they were found, and not in
     others.
+
+    The unit of replication is the subject, of whose units these are groups. Multiple comparisons
+    over numbers of groups: not corrected; the largest silhouette of several is too large.
 
     Args:
         features: (units, k) from one half of the trials; units with NaN belong to no group.
@@ -291,6 +329,9 @@ def rotations(
     that the units share are lost. It keeps less than the covariance-matched surrogates of Elsayed &
     Cunningham (2017), Nature Neuroscience 20:1310.
 
+    The unit of replication of `p` is the condition of one subject. Multiple comparisons: none is
+    made.
+
     Args:
         means: means by condition, all steps of which have trials; at least four conditions.
         components: principal components in which the dynamics are fitted, an even number.
@@ -301,13 +342,15 @@ def rotations(
         InvalidValueError: fewer than four conditions, or a step without trials.
     """
     rates = means.mean.astype(np.float64)
-    if len(rates) < 4 or not np.isfinite(rates).all() or rates.shape[1] < 3:
+    varied = rates - rates.mean(axis=0)
+    enough = len(rates) >= 4 and rates.shape[1] >= 3 and rates.shape[2] >= 2
+    if not enough or not np.isfinite(rates).all() or not np.diff(varied, axis=1).any():
         raise InvalidValueError(
             f"rotations() was given means of shape {rates.shape}. Expected four conditions or more,"
-            " three steps or more, and trials at all steps. Average by another column, or align to"
-            " a shorter window."
+            " three steps or more, two units or more that differ over conditions and time, and"
+            " trials at all steps. Average by another column, or align to a shorter window."
         )
-    rates = rates - rates.mean(axis=0)
+    rates = varied
     reached, ratio = _rotation(_reduced(rates, components))
     rng = np.random.default_rng(seed)
     null = np.empty(permutations)
@@ -367,10 +410,11 @@ def dissimilarity(activity: Activity, by: str | Sequence[str], *, seed: int = 0)
 
     They are products of the differences in two halves of the trials, per unit: noise does not
     enlarge them, and they can be below 0 (crossnobis distances without whitening).
+
+    The unit of replication is the trial. Multiple comparisons over pairs: not corrected.
     """
-    one, other = (half.mean(by) for half in activity.halves(seed))
-    with np.errstate(invalid="ignore"):
-        a, b = (np.nanmean(part.mean, axis=1) for part in (one, other))
+    over_steps(activity, "dissimilarity")  # raises for units without activity
+    a, b = (nanmean(part.mean, axis=1) for part in of_halves(activity, by, seed))
     pairs = list(combinations(range(len(a)), 2))
     found: np.ndarray = np.array([(a[j] - a[k]) @ (b[j] - b[k]) for j, k in pairs]) / a.shape[1]
     return found
@@ -378,6 +422,8 @@ def dissimilarity(activity: Activity, by: str | Sequence[str], *, seed: int = 0)
 
 def representation(model: Any, subjects: Mapping[str, Any] | Sequence[Any]) -> Representation:
     """Return how a model's distances agree with those of several subjects, with noise ceilings.
+
+    The unit of replication is the subject. Multiple comparisons over models: not corrected.
 
     Args:
         model: (pairs,) distances of `dissimilarity`.

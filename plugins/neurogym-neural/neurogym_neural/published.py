@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from neurogym_core import NotSupportedError
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, over_steps
 from neurogym_neural.coding import cross_temporal, tuning
 from neurogym_neural.geometry import generalisation, shattering
 from neurogym_neural.populations import clusters, targeted, task_variance
@@ -104,7 +104,7 @@ def evidence_level(system: System) -> dict[str, float]:
         excursion = np.nanmean(last[choice > 0]) - np.nanmean(last[choice < 0])
         used = (choice > 0) & (_side(test) > 0) & (test.record["coherence"] > 0)
         level = _level(population, test.time, 280, 280 + max(40, test.step))
-        return _slope(test.record["coherence"][used] / 10, level[used]) / excursion
+        return float(_slope(test.record["coherence"][used] / 10, level[used]) / excursion)
 
     return {"level per 10 %": over_halves(_window(system.activity), one)}
 
@@ -153,7 +153,7 @@ def common_level(system: System) -> dict[str, float]:
             level = _level(population, late.time, -max(80, test.step), 0)
             excursion = np.nanmean(level[choice > 0]) - np.nanmean(level[choice < 0])
             used = (choice > 0) & (_side(test) > 0)
-            return _slope(test.record["coherence"][used] / 10, level[used]) / excursion
+            return float(_slope(test.record["coherence"][used] / 10, level[used]) / excursion)
 
         found[name] = over_halves(aligned, one)
     return found
@@ -219,8 +219,7 @@ def context_selection(system: System) -> dict[str, float]:
     """Return how little irrelevant evidence moves the choice, and how well it is decoded."""
     activity, relevant, irrelevant = _mante(system.activity)
     of_motion = activity.record["context"] == "motion"
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
+    rates = over_steps(activity, "context-selection")
     choice = signs(activity.record["choice"])
     # Evidence is no regressor of the axis: beside it, a system without a signal of the choice would
     # have an axis of noise, along which any ratio is possible.
@@ -336,9 +335,7 @@ def scaling(system: System) -> dict[str, float]:
     if kept.sum() < 100:
         raise NotSupportedError(f"{int(kept.sum())} trials have an interval; 100 are needed")
     produced = activity.align("production", 0, float(lasts[kept].max()) + activity.step)
-    # Equal intervals are parted at random, so that no group of quantiles is empty.
-    parted = lasts[kept] + 1e-6 * np.random.default_rng(0).random(int(kept.sum()))
-    shown = Activity(produced.rates[kept], {"lasts": parted}, step=activity.step)
+    shown = Activity(produced.rates[kept], {"lasts": lasts[kept]}, step=activity.step)
     found = temporal_scaling(shown, "lasts")
     return {"index": found.index, "index of units that turn": found.turning}
 
@@ -382,8 +379,7 @@ def chosen_value(system: System) -> dict[str, float]:
     side = np.where(chosen == activity.facts.get("first choice", "left"), 0, 1)
     took_a = side == record["a_choice"]
     variables = np.column_stack([of_a, of_b, np.where(took_a, of_a, of_b), took_a * 1.0])[kept]
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.during("offer").rates, axis=1).astype(np.float64)[kept]
+    rates = over_steps(activity.select(kept).during("offer"), "chosen-value")
     z = rates - rates.mean(axis=0)
     x = variables - variables.mean(axis=0)
     scale = np.linalg.norm(x, axis=0)[:, None] * np.linalg.norm(z, axis=0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -88,10 +89,12 @@ def from_spikes(
     rates = np.full((n, longest, len(spikes)), np.nan, np.float32)
     for unit, times in enumerate(spikes):
         times = np.asarray(times, float)
-        if times.ndim != 1 or (np.diff(times) < 0).any():
+        missing = int((~np.isfinite(times)).sum())
+        if times.ndim != 1 or missing or (np.diff(times) < 0).any():
             raise InvalidValueError(
-                f"from_spikes() was given times of unit {unit} of shape {times.shape} that are not"
-                " in ascending order. Expected the times of its spikes in s. Sort them."
+                f"from_spikes() was given times of unit {unit} of shape {times.shape}, {missing} of"
+                " them missing (NaN), that are not in ascending order. Expected the times of its"
+                " spikes in s. Sort them, and leave out missing ones."
             )
         counts = np.diff(np.searchsorted(times, edges), axis=1)
         known = inside if observed is None else inside & _recorded(edges, observed[unit])
@@ -197,9 +200,8 @@ def read_nwb(
             counts lie in no trial.
         UnknownNameError: the file has no such counts.
     """
-    with _opened(path, "r") as io:
-        file = io.read()
-        columns = {} if file.units is None else {one.name: one for one in file.units.columns}
+    with _opened(path, "r") as (_, file):
+        columns = {one.name: one for one in getattr(file.units, "columns", ())}
         objects = [one for one in file.objects.values() if type(one).__name__ == BINNED]
         counts = {one.name: one for one in sorted(objects, key=lambda one: one.name)}
         facts = {"source": Path(path).name, "session": str(file.session_description)}
@@ -331,9 +333,8 @@ def add_to_nwb(activity: Activity, path: str | Path, *, seed: int = 0) -> None:
         )
     pynwb = optional("pynwb", needed_for="NWB")
     binned = optional("ndx_binned_spikes", needed_for="Counts around an event") if aligned else None
-    with _opened(path, "a") as io:
-        file = io.read()
-        count = 0 if file.trials is None else len(file.trials)
+    with _opened(path, "a") as (io, file):
+        count = len(getattr(file.trials, "id", ()))
         if count != len(activity) or file.units is not None or NETWORK in file.processing:
             raise InvalidValueError(
                 f"{str(path)!r} has {count} trials, and"
@@ -481,13 +482,32 @@ def _texts(values: np.ndarray) -> Iterable[Any]:
     return (one.decode() if isinstance(one, bytes) else one for one in values.tolist())
 
 
-def _opened(path: str | Path, mode: str) -> Any:
+@contextmanager
+def _opened(path: str | Path, mode: str) -> Iterator[tuple[Any, Any]]:
+    """Open an NWB file, and yield the connection and its contents."""
     pynwb = optional("pynwb", needed_for="NWB")
     if not Path(path).is_file():
         raise InvalidValueError(
             f"{str(path)!r} is not a file. Expected an NWB file. Correct the path."
         )
-    return pynwb.NWBHDF5IO(str(path), mode)
+    with ExitStack() as stack:
+        try:
+            io = stack.enter_context(pynwb.NWBHDF5IO(str(path), mode))
+            file = io.read()
+        except Exception as error:  # pynwb and h5py raise many kinds
+            raise _unreadable(path, error) from error
+        try:
+            yield io, file
+        except OSError as error:  # columns are read from the file when they are used
+            raise _unreadable(path, error) from error
+
+
+def _unreadable(path: str | Path, error: Exception) -> InvalidValueError:
+    said = " ".join(str(error).split())[:200].rstrip(".")
+    return InvalidValueError(
+        f"{str(path)!r} cannot be read as NWB: {said}. Expected a whole file of HDF5 that pynwb"
+        " wrote. Copy or download it again, and check it: python -m pynwb.validate FILE."
+    )
 
 
 __all__ = ["add_to_nwb", "from_pynapple", "from_spikes", "read_nwb"]

@@ -50,7 +50,14 @@ def read_session(path: str | Path, step: float) -> Activity:
         InvalidValueError: as `read_nwb`; or there is no such unit.
     """
     activity = read_nwb(path, step=step)
-    activity = activity.select(np.isfinite(activity.rates).any(axis=(1, 2)))
+    seen = np.isfinite(activity.rates).any(axis=(1, 2))
+    if not seen.any():
+        raise InvalidValueError(
+            f"{str(path)!r} has {len(seen)} trials, in none of which a unit was recorded for a step"
+            f" of {step:g} ms. Expected trials within the recording. Check the times of trials and"
+            " obs_intervals, or give a shorter --step."
+        )
+    activity = activity.select(seen)
     known = np.isfinite(activity.rates)
     whole = (known == known.any(axis=2, keepdims=True)).all(axis=(0, 1))
     if not whole.any():
@@ -107,6 +114,7 @@ def measured(
 
 def _condition(session: Activity, window: Activity, name: str, seed: int) -> dict[str, Any]:
     row: dict[str, Any] = {"file": session.facts["source"], "condition": name}
+    window = window.select(figures.named(window.record[name]))
     levels = np.unique(window.record[name])
     row |= {"values": len(levels), "chance": 1 / len(levels)}
     mixed = shuffled(System(window), seed=seed).activity
@@ -139,7 +147,14 @@ def write(
         for name, values in found.values.items()
         for part in known[name].parts
     ]
-    findings = [Finding("conditions", "Conditions", table=pd.DataFrame(found.conditions))]
+    unit = (
+        f"The unit of replication is the trial, within each of {len(sessions)} files; files are"
+        " reported apart. Multiple comparisons: units that follow a condition are counted at"
+        " q < 0.05 by Benjamini and Hochberg; over conditions and files, nothing is corrected."
+    )
+    findings = [
+        Finding("conditions", "Conditions", table=pd.DataFrame(found.conditions), notes=(unit,))
+    ]
     if rows:
         notes = tuple(
             f"{name}: {known[name].quantity} {known[name].citation}, doi:{known[name].doi}"

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, nanmean, numbers, over_steps
 
 FRACTIONS = 20
 """Points of an interval at which `temporal_scaling` compares."""
@@ -25,6 +25,9 @@ def category_index(activity: Activity, direction: str, category: str) -> np.ndar
     0 on average over units. After Freedman & Assad (2006), Nature 443:85, doi:10.1038/nature05078.
     A unit of the answer passes: measure before the answer is known. A boundary turned by 90 degrees
     has to give less than 0.
+
+    The unit of replication of the mean over units is the subject: its units are not independent.
+    Multiple comparisons over units: none, since there is no p-value.
 
     Args:
         activity: the steps that count.
@@ -43,8 +46,7 @@ def category_index(activity: Activity, direction: str, category: str) -> np.ndar
             f" {category!r}. Expected one category for each direction. Give the category of the"
             " stimulus, not the answer."
         )
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
+    rates = over_steps(activity, "category_index")
     means = np.array([rates[which == k].mean(axis=0) for k in range(len(angles))])
     pairs: dict[float, tuple[list, list]] = {}
     for j, k in combinations(range(len(angles)), 2):
@@ -76,6 +78,9 @@ def weights_correlation(activity: Activity, first: str, second: str, *, seed: in
     filters of the input; the change of sign is not. After Romo et al. (1999), Nature 399:470,
     doi:10.1038/20939, who compare two vibrations.
 
+    The unit of replication is the subject, of whose units this is one number. Multiple comparisons:
+    none is made.
+
     Args:
         activity: the steps of the comparison.
         first, second: columns of numbers.
@@ -91,10 +96,9 @@ def weights_correlation(activity: Activity, first: str, second: str, *, seed: in
 
 def _weights(activity: Activity, *columns: str) -> np.ndarray:
     """Return the weights of z-scored columns, (columns, units)."""
-    x = np.column_stack([activity.record[name] for name in columns]).astype(np.float64)
+    x = np.column_stack([numbers(activity, name, "weights_correlation") for name in columns])
     x = (x - x.mean(axis=0)) / np.where(x.std(axis=0) > 0, x.std(axis=0), np.inf)
-    with np.errstate(invalid="ignore"):
-        rates = np.nanmean(activity.rates, axis=1).astype(np.float64)
+    rates = over_steps(activity, "weights_correlation")
     found: np.ndarray = np.linalg.lstsq(x, rates - rates.mean(axis=0), rcond=None)[0]
     return found
 
@@ -119,22 +123,31 @@ class Scaling:
 def temporal_scaling(activity: Activity, interval: str, *, groups: int = 4) -> Scaling:
     """Return how well each group of intervals is predicted from the others.
 
-    Trials are grouped by the quantiles of their interval, and means of groups are compared in
-    pairs, at equal times and at equal fractions. Means are over trials until the shortest interval
-    of the group has passed. After Wang et al. (2018), Nature Neuroscience 21:102,
-    doi:10.1038/s41593-017-0028-6; comparison in pairs is ours.
+    Trials are grouped by their interval: into groups of equal size, or by its values if they are
+    few. Means of groups are compared in pairs, at equal times and at equal fractions. Means are
+    over trials until the shortest interval of the group has passed. After Wang et al. (2018),
+    Nature Neuroscience 21:102, doi:10.1038/s41593-017-0028-6; comparison in pairs is ours.
+
+    The unit of replication is the subject, of whose units this is one number. Multiple comparisons:
+    none is made.
 
     Args:
         activity: aligned to the onset of the interval.
         interval: a column with the intervals in ms.
-        groups: number of groups.
+        groups: number of groups, at most.
 
     Raises:
         InvalidValueError: a group is empty, or shorter than three steps.
     """
     lasts = activity.record[interval].astype(np.float64)
-    edges = np.quantile(lasts[np.isfinite(lasts)], np.arange(1, groups) / groups)
-    number = np.where(np.isfinite(lasts), np.searchsorted(edges, lasts, side="left"), -1)
+    known = np.flatnonzero(np.isfinite(lasts))
+    values, which = np.unique(lasts[known], return_inverse=True)
+    number = np.full(len(lasts), -1)
+    if 1 < len(values) <= groups:
+        groups, number[known] = len(values), which
+    else:
+        order = known[np.argsort(lasts[known], kind="stable")]
+        number[order] = np.arange(len(known)) * groups // max(len(known), 1)
     first = np.flatnonzero(activity.time >= -1e-9)[0]
     profiles = []
     for k in range(groups):
@@ -181,6 +194,9 @@ def pulse_effect(activity: Activity, pulsed: Activity, choice: str) -> np.ndarra
     one that untrained networks with a fitted readout do not reach. After Huk & Shadlen (2005),
     Journal of Neuroscience 25:10420, doi:10.1523/JNEUROSCI.4684-04.2005.
 
+    The unit of replication is the subject; pairs of trials are exact, so that trials add little.
+    Multiple comparisons over steps: not corrected.
+
     Args:
         activity: trials without the pulse, aligned to its onset.
         pulsed: the same trials, with the pulse and the same noise.
@@ -204,10 +220,10 @@ def pulse_effect(activity: Activity, pulsed: Activity, choice: str) -> np.ndarra
         )
     right = activity.record[choice] == values[1]
     difference = (pulsed.rates - activity.rates).astype(np.float64)
-    means = [np.nanmean(activity.rates[mask], axis=0) for mask in (right, ~right)]
+    means = [nanmean(activity.rates[mask]) for mask in (right, ~right)]
     axis = np.nan_to_num(means[0] - means[1]).mean(axis=0)
-    effect: np.ndarray = np.nanmean(difference, axis=0) @ axis
-    peak = np.nanmax(np.abs(effect))
+    effect: np.ndarray = nanmean(difference) @ axis
+    peak = np.abs(effect[np.isfinite(effect)]).max(initial=0)
     if not peak > 0:
         raise InvalidValueError(
             "pulse_effect() found no effect. Expected activities that differ. Give a stronger"

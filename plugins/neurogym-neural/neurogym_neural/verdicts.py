@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,32 @@ class System:
     activity: Activity
     pulsed: Activity | None = None
     performance: float = np.nan
+
+    def observed(self, hz: float = HZ, trials: int = TRIALS, *, seed: int = 0) -> System:
+        """Return counts of the same trials without and with the pulse, at one gain.
+
+        Args:
+            hz, seed: as in `Activity.observed`.
+            trials: how many trials are drawn, at most.
+        """
+        n = len(self.activity)
+        chosen = np.sort(np.random.default_rng(seed).permutation(n)[: min(trials, n)])
+        plain = self.activity.select(chosen)
+        if self.pulsed is None:
+            return System(plain.observed(hz, seed=seed), None, self.performance)
+        both = [plain, self.pulsed.select(chosen)]
+        # Answers may differ after the pulse, and controls lack some columns.
+        shared = [name for name in both[0].record if name in both[1].record]
+        parts = [
+            one._with(one.rates, record={name: one.record[name] for name in shared}) for one in both
+        ]
+        counts = Activity.concatenate(parts).observed(hz, seed=seed)
+        halves = [counts.select(np.arange(len(chosen)) + k * len(chosen)) for k in range(len(both))]
+        own = [
+            half._with(half.rates, record=one.record, events=one.events)
+            for half, one in zip(halves, both, strict=True)
+        ]
+        return System(own[0], own[1], self.performance)
 
 
 @dataclass(frozen=True)
@@ -96,21 +123,23 @@ class Signature:
         """Return whether it can be measured in a task of this name."""
         return any(part in task for part in self.tasks)
 
-    def measured(self, system: System, seed: int = 0) -> dict[str, float]:
+    def measured(
+        self, system: System, seed: int = 0, *, hz: float | None = None
+    ) -> dict[str, float]:
         """Return the number of each part.
 
         Args:
             system: the system.
             seed: seed of the counts, if it draws some.
+            hz: mean rate of the counts that are drawn first, spikes per second; None: rates, and
+                10 for signatures of counts.
 
         Raises:
             NotSupportedError: the activity lacks something that the signature needs; the
                 message is the reason.
         """
-        if self.counts and system.activity.kind == "rate":
-            trials = min(TRIALS, len(system.activity))
-            counted = system.activity.observed(HZ, trials=trials, seed=seed)
-            system = System(counted, None, system.performance)
+        if system.activity.kind == "rate" and (self.counts or hz is not None):
+            system = system.observed(HZ if hz is None else hz, seed=seed)
         try:
             found = self.compute(system)
         except NotSupportedError:
@@ -145,7 +174,11 @@ class Verdict:
 
 
 def judge(
-    signature: Signature, networks: Sequence[System], controls: Mapping[str, Sequence[System]]
+    signature: Signature,
+    networks: Sequence[System],
+    controls: Mapping[str, Sequence[System]],
+    *,
+    hz: float | None = None,
 ) -> Verdict:
     """Return the verdict on networks that differ in their seed.
 
@@ -154,10 +187,14 @@ def judge(
     trials. There is no verdict if a control is missing or has no number, if the networks perform
     below 0.6, or if the signature is a fingerprint.
 
+    The unit of replication is the network. Multiple comparisons over signatures: not corrected;
+    `chance` is that of one part.
+
     Args:
         signature: the signature.
         networks: one system per network.
         controls: name -> systems; those of `CONTROLS` for all signatures.
+        hz: as in `Signature.measured`: all systems at the noise of a recording.
 
     Raises:
         InvalidValueError: there is no network.
@@ -167,11 +204,11 @@ def judge(
         raise InvalidValueError(
             f"judge() was given no network for {signature.name!r}. Expected one or more. Give them."
         )
-    values = {"network": _parts(signature, networks)}
+    values = {"network": _parts(signature, networks, hz)}
     missing = {}
     for name, systems in controls.items():
         try:
-            values[name] = _parts(signature, systems)
+            values[name] = _parts(signature, systems, hz)
         except NotSupportedError as error:
             missing[name] = str(error)
     chance = 1 / comb(len(networks) + len(controls.get("untrained", ())), len(networks))
@@ -179,8 +216,10 @@ def judge(
     return Verdict(signature, values, passed, why, chance)
 
 
-def _parts(signature: Signature, systems: Sequence[System]) -> dict[str, tuple[float, ...]]:
-    rows = [signature.measured(system, seed) for seed, system in enumerate(systems)]
+def _parts(
+    signature: Signature, systems: Sequence[System], hz: float | None
+) -> dict[str, tuple[float, ...]]:
+    rows = [signature.measured(system, seed, hz=hz) for seed, system in enumerate(systems)]
     return {name: tuple(row[name] for row in rows) for name in signature.parts}
 
 
@@ -226,7 +265,7 @@ def signature(name: str) -> Callable[[Callable[[System], dict[str, float]]], Sig
 
 
 def signature_of(
-    name: str, said: Mapping[str, object], compute: Callable[[System], dict[str, float]]
+    name: str, said: Mapping[str, Any], compute: Callable[[System], dict[str, float]]
 ) -> Signature:
     """Return a signature from its entry in a TOML file, for packages that offer some.
 
@@ -245,7 +284,7 @@ def signature_of(
         )
     parts = {
         part: Part(one["sign"], one.get("least", 0.0), tuple(one.get("beats", ())))
-        for part, one in dict(said["parts"]).items()  # type: ignore[call-overload]
+        for part, one in said["parts"].items()
     }
     for part in parts.values():
         named = set(part.beats) - set(CONTROLS)
@@ -255,8 +294,8 @@ def signature_of(
                 f" it exceeds, of {', '.join(CONTROLS)}, or neither. Correct it."
             )
     more = {key: said[key] for key in said if key not in ("tasks", "parts")}
-    tasks: tuple[str, ...] = tuple(said["tasks"])  # type: ignore[arg-type]
-    return Signature(name, compute=compute, tasks=tasks, parts=parts, **more)  # type: ignore[arg-type]
+    tasks: tuple[str, ...] = tuple(said["tasks"])
+    return Signature(name, compute=compute, tasks=tasks, parts=parts, **more)
 
 
 def signatures() -> list[Signature]:
@@ -279,6 +318,6 @@ def signatures() -> list[Signature]:
 
 
 @cache
-def _said() -> dict[str, dict[str, object]]:
+def _said() -> dict[str, dict[str, Any]]:
     path = Path(__file__).with_name("published.toml")
     return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -100,6 +100,32 @@ def test_means_of_conditions_leave_out_trials_that_have_ended():
     np.testing.assert_allclose(means.sem[..., 0], [[1, np.nan], [np.nan, np.nan]])
 
 
+def test_means_over_subjects_count_each_subject_once():
+    rates = np.array([1.0, 3, 10, 10, 10, 10])[:, None, None]
+    record = {"side": ["l"] * 6, "animal": ["a", "a", "b", "b", "b", "b"]}
+    activity = Activity(rates, record, step=10)
+    means = activity.mean("side", over="animal")
+    assert (means.over, means.mean.item(), means.n.item()) == ("animal", 6, 2)
+    assert means.sem.item() == pytest.approx(4)  # SD of 2 and 10, over sqrt(2)
+    low, high = means.interval()
+    assert (low.item(), high.item()) == pytest.approx((6 - 12.7062 * 4, 6 + 12.7062 * 4), rel=1e-4)
+    pooled = activity.mean("side")
+    assert pooled.n.item() == 6
+    assert pooled.interval(0.5)[0].item() < pooled.mean.item() < pooled.interval(0.5)[1].item()
+
+
+def test_a_single_subject_has_no_interval_and_one_without_the_condition_does_not_count():
+    rates = np.array([[1.0, 2], [3, np.nan], [10, 20]])[..., None]
+    record = {"side": ["l", "l", "r"], "animal": ["a", "b", "b"]}
+    means = Activity(rates, record, step=10).mean("side", over="animal")
+    assert means.n.tolist() == [[2, 1], [1, 1]]
+    assert np.isnan(means.interval()[0][1]).all()
+    with pytest.raises(UnknownNameError, match="animals"):
+        Activity(rates, record, step=10).mean("side", over="animals")
+    with pytest.raises(InvalidValueError, match="between 0 and 1"):
+        means.interval(95)
+
+
 def test_an_empty_condition_is_named():
     activity = Activity(np.zeros((3, 1, 1)), {"a": [0, 0, 1], "b": [0, 1, 1]}, step=10)
     with pytest.raises(InvalidValueError, match="no trial with a=1, b=0"):

@@ -1,22 +1,20 @@
-"""rsatoolbox and dsa-metric: their numbers for an activity, and ours beside them."""
+"""rsatoolbox, dsa-metric and mtdr: activities that they cannot have. Numbers: test_oracles.py."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
-import sysconfig
-import venv
-from pathlib import Path
 
 import numpy as np
 import pytest
-from neurogym_neural import Activity, dynamical_distances, representation, to_rsatoolbox
+from neurogym_neural import (
+    Activity,
+    dynamical_distances,
+    fit_mtdr,
+    representation,
+    to_rsatoolbox,
+)
 
 from neurogym_core import InvalidValueError, MissingDependencyError
-
-SCRIPT = Path(__file__).parent / "oracles" / "compare.py"
 
 
 def activity(steps=8, step=10.0, missing=False):
@@ -48,12 +46,27 @@ def test_settings_of_dynamics_have_no_default():
 
 
 def test_without_the_packages_the_errors_name_them(monkeypatch):
-    for name in ("rsatoolbox", "rsatoolbox.data", "DSA"):
+    for name in ("rsatoolbox", "rsatoolbox.data", "DSA", "mtdr"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingDependencyError, match="pip install rsatoolbox"):
         to_rsatoolbox(activity())
     with pytest.raises(MissingDependencyError, match="pip install dsa-metric"):
         dynamical_distances([activity(), activity()], delays=2, rank=2)
+    with pytest.raises(MissingDependencyError, match="pip install mtdr"):
+        fit_mtdr(activity(), "side")
+
+
+@pytest.mark.parametrize(
+    ("given", "by", "said"),
+    [
+        (activity(missing=True), "side", "1 trials that lack some"),
+        (Activity(np.ones((4, 2, 2)), {"side": list("abca")}, step=10), "side", "3 texts"),
+        (Activity(np.ones((4, 2, 2)), {"side": [1, 1, 1, 1]}, step=10), "side", "does not vary"),
+    ],
+)
+def test_trials_that_mtdr_cannot_read_are_refused(given, by, said):
+    with pytest.raises(InvalidValueError, match=said):
+        fit_mtdr(given, by)
 
 
 def test_equal_distances_have_equal_ranks():
@@ -67,37 +80,3 @@ def test_equal_distances_have_equal_ranks():
     assert representation(np.ones(6), [subject, subject]).correlation == 0
     with pytest.raises(InvalidValueError, match="undefined"):
         representation(model, [subject, np.where(subject == 9, np.nan, subject)])
-
-
-@pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    """The numbers that the script prints in a separate environment with both packages."""
-    folder = tmp_path_factory.mktemp("oracles")
-    venv.create(folder / "venv", with_pip=True)
-    python = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([str(python), *install, "rsatoolbox==0.3.2", "dsa-metric==2.0.2"], check=True)
-    command = [str(python), str(SCRIPT), sysconfig.get_paths()["purelib"]]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["distances", "representation", "cka", "procrustes"])
-def test_numbers_are_those_of_rsatoolbox(found, name):
-    np.testing.assert_allclose(*found[name], rtol=1e-5, atol=1e-8)
-
-
-@pytest.mark.slow
-def test_descriptors_are_the_columns_of_record_and_units(found):
-    assert found["areas"] == ["V1", "LIP"] * 10
-    assert found["conditions"] == [k % 6 for k in range(90)]
-
-
-@pytest.mark.slow
-def test_dsa_tells_other_dynamics_and_not_other_units(found):
-    for distances in found["dynamics"].values():
-        distances = np.array(distances)
-        assert np.allclose(distances, distances.T)
-        assert distances[0, 1] < 0.2 * distances[0, 2]

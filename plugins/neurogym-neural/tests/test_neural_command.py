@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -60,18 +61,37 @@ def test_errors_name_what_to_do(words, message):
     assert message in found.output
 
 
+@pytest.mark.parametrize(
+    ("answers", "bound", "said"),
+    [
+        ("first", None, "at the first step on which its largest output is an answer"),
+        ("last", None, "at the last step on which it can"),
+        ("first", 0.8, "when the probability of an answer exceeds the bound 0.8"),
+    ],
+)
+def test_the_rule_of_the_answers_is_said(answers, bound, said):
+    from neurogym_neural.networks import _rule
+
+    assert said in _rule(SimpleNamespace(answers=answers), bound)
+
+
 @pytest.mark.slow
 def test_a_report_has_every_control_and_no_verdict_for_an_untrained_network(runs):
     out = runs / "report"
     found = invoked(runs / "run-0", runs / "run-1", "-n", 200, "--untrained", 2, "--json",
-                    "--signature", "comparison-switch", "--out", out)  # fmt: skip
+                    "--signature", "comparison-switch", "--observed", 20, "--out", out)  # fmt: skip
     assert found.exit_code == 0, found.output
     said = json.loads(found.stdout)
     (one,) = said["signatures"]
     assert one["passed"] == "cannot tell"
     assert set(one["values"]) == {"network", "untrained", "inputs", "filters", "copy", "shuffled"}
     assert all(np.isfinite(list(part["correlation"])).all() for part in one["values"].values())
+    assert [one["name"] for one in said["observed"]] == ["comparison-switch"]
+    assert said["observed"][0]["values"] != one["values"]
+    assert said["facts"]["measured"] == "rates, and spikes of 20 Hz"
     page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Signatures in spikes" in page
+    assert "The unit of replication is the network: 2 of other seeds, 2 untrained" in page
     assert "10.1038/20939" in page
     assert "it answers at the first step" in page
     assert (out / "units.png").exists()

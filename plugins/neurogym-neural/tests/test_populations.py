@@ -16,6 +16,7 @@ from neurogym_neural import (
     targeted,
     task_variance,
 )
+from scipy.linalg import solve_sylvester
 
 from neurogym_core import InvalidValueError
 
@@ -152,6 +153,28 @@ def test_rotations_beat_permuted_conditions_and_lagged_bumps_do_not():
     assert turn.p <= 0.02
     assert bumps.ratio > 0.3  # they rotate …
     assert bumps.p > 0.05  # … no more than any conditions do
+
+
+def test_skew_symmetric_dynamics_are_the_solution_of_their_equation():
+    """No package of jPCA installs: the least squares solve x'x M + M x'x = x'c - c'x."""
+    states = noise(6, 25, 5, seed=3).cumsum(axis=1)
+    states -= states.mean(axis=0)
+    x, change = states[:, :-1].reshape(-1, 5), np.diff(states, axis=1).reshape(-1, 5)
+    gram = x.T @ x
+    best = solve_sylvester(gram, gram, x.T @ change - change.T @ x)
+    np.testing.assert_allclose(best, -best.T, atol=1e-10)
+    r2 = 1 - ((change - x @ best) ** 2).sum() / (change**2).sum()
+    plain = np.linalg.lstsq(x, change, rcond=None)[0]
+    linear = 1 - ((change - x @ plain) ** 2).sum() / (change**2).sum()
+    rates = Activity(states, {"c": np.arange(6)}, step=10).mean("c")
+    found = rotations(rates, components=5, permutations=1)
+    assert (found.r2, found.ratio) == pytest.approx((r2, r2 / linear), rel=1e-4)
+
+
+def test_growth_is_no_rotation():
+    grows = 1.1 ** np.arange(20)[None, :, None] * noise(6, 1, 4, seed=4)
+    rates = Activity(grows, {"c": np.arange(6)}, step=10).mean("c")
+    assert rotations(rates, components=4, permutations=1).r2 < 1e-6
 
 
 # ---- distances ----

@@ -86,6 +86,13 @@ def test_windows_of_recordings_without_periods():
     cue = Activity(rates, record, step=10, events={"cue": [30] * 4}, event="cue", start=-20)
     assert figures.shown(cue)[0] is cue
     assert len(figures.units(cue).axes) == 6  # of two units
+    cells = {"first": np.arange(72) % 6, "sample": np.arange(72) // 6}
+    many = Activity(np.ones((72, 4, 2)), cells, step=10)
+    said = [one.get_text() for one in figures.units(many).legends[0].get_texts()]
+    assert len(said) == 7  # of 72 conditions, from first to last
+    assert (said[0], said[-1]) == ("first 0, sample 0", "first 5, sample 11")
+    scores = {"reaction_time": [50, 100] * 2, "duration.delay": [1, 2, 1, 2], "side": [0, 0, 1, 1]}
+    assert figures.conditions_of(Activity(rates, scores, step=10)) == ["side"]
     with pytest.raises(InvalidValueError, match="Expected a condition with 2 to 12 values"):
         figures.shown(Activity(rates, {"x": [0] * 4}, step=10))
 
@@ -95,16 +102,25 @@ class TestFiles:
     def file(self, tmp_path):
         pynwb = pytest.importorskip("pynwb", reason="pynwb is not installed")
 
-        def write(name="a.nwb", seen=None):
+        def write(name="a.nwb", seen=None, change=None):
             now = datetime.datetime(2026, 1, 5, tzinfo=datetime.UTC)
             made = pynwb.NWBFile("motion", "x", now)
             spikes, record, start = session()
+            late = 0.0
+            if change == "one spike is missing":
+                spikes[0][3] = np.nan
+            elif change == "no events":
+                late = np.nan
+            elif change == "events after the trials":
+                late = 5.0
+            elif change == "a value is missing":
+                record["coherence"] = np.where(np.arange(TRIALS) < 9, np.nan, record["coherence"])
             times = ("stimulus_start_time", "stimulus_stop_time")
             for column in (*record, *times):
                 made.add_trial_column(column, "as a task has it")
             for k, at in enumerate(start):
                 more = {column: values[k] for column, values in record.items()}
-                more |= dict(zip(times, (at + 0.4, at + 1.4), strict=True))
+                more |= dict(zip(times, (at + 0.4 + late, at + 1.4 + late), strict=True))
                 made.add_trial(start_time=at, stop_time=at + 1.6, **more)
             for unit, train in enumerate(spikes):
                 given = {} if seen is None else {"obs_intervals": [seen[unit]]}
@@ -149,3 +165,44 @@ class TestFiles:
             found = CliRunner().invoke(command, words)
             assert found.exit_code == 2
             assert message in found.output
+
+    @pytest.mark.parametrize(
+        ("change", "said"),
+        [
+            ("one spike is missing", "1 of them missing"),
+            ("no events", "160 of 160 trials have no 'stimulus'"),
+            ("events after the trials", "-3800 ms after it"),
+        ],
+    )
+    def test_mutilated_recordings_are_refused(self, file, change, said):
+        found = CliRunner().invoke(command, [str(file(change=change))])
+        assert found.exit_code == 2, found.output
+        assert said in found.output
+        assert "Expected" in found.output
+
+    def test_trials_outside_of_the_recording_are_refused(self, file):
+        found = CliRunner().invoke(command, [str(file(seen=[[9e3, 9.1e3]] * UNITS))])
+        assert found.exit_code == 2
+        assert "in none of which a unit was recorded" in found.output
+
+    def test_a_value_that_is_missing_is_no_condition(self, file):
+        found = sessions.measured(
+            [sessions.read_session(file(change="a value is missing"), 50)], ()
+        )
+        (row,) = [one for one in found.conditions if one["condition"] == "coherence"]
+        assert row["values"] == 3
+        assert np.isfinite(row["decoded"])
+
+    @pytest.mark.parametrize("kind", ["text", "half a file", "HDF5 of another kind"])
+    def test_a_file_that_is_no_nwb_is_said_so(self, file, tmp_path, kind):
+        path = tmp_path / "b.nwb"
+        if kind == "HDF5 of another kind":
+            h5py = pytest.importorskip("h5py")
+            with h5py.File(path, "w") as other:
+                other["a"] = [1]
+        else:
+            whole = file().read_bytes()
+            path.write_bytes(b"hello" if kind == "text" else whole[: len(whole) // 2])
+        found = CliRunner().invoke(command, [str(path)])
+        assert found.exit_code == 2, found.output
+        assert "cannot be read as NWB" in found.output

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from neurogym_neural import Activity, Part, System, judge, signatures, with_fitted_readout
-from neurogym_neural.controls import controls_of
+from neurogym_neural.controls import controls_of, shuffled
 from neurogym_neural.verdicts import signature_of
 
 from neurogym_core import InvalidValueError, NotSupportedError
@@ -295,8 +295,9 @@ def intervals(kind, answers=True):
     passed = time / lasts[:, None] if kind != "clock" else np.tile(time / 1000, (n, 1))
     rates = np.exp(-0.5 * ((passed[..., None] - centre) / 0.15) ** 2)
     rates = passed[..., None] * centre if kind == "ramp" else rates
-    record = {"wanted": lasts, "choice": np.full(n, "go")}
-    events = {"production": np.zeros(n), "answer": lasts if answers else np.full(n, 20.0)}
+    took = lasts if answers else np.full(n, 20.0)
+    record = {"wanted": lasts, "choice": np.full(n, "go"), "reaction_time": took}
+    events = {"production": np.zeros(n), "answer": took}
     return system(rates + 0.02 * rng.standard_normal(rates.shape), record, events=events)
 
 
@@ -310,6 +311,43 @@ def test_bumps_that_scale_pass_and_a_clock_and_a_ramp_do_not():
     assert np.isnan(ramp["index of units that turn"])
 
 
+def test_shuffled_trials_have_the_intervals_of_other_trials():
+    """They kept their own, so that no network exceeded this control."""
+    scaled = intervals("scaled")
+    mixed = shuffled(scaled).activity
+    np.testing.assert_array_equal(mixed.events["answer"], mixed.record["reaction_time"])
+    assert (mixed.events["answer"] != scaled.activity.events["answer"]).any()
+    found = values("temporal-scaling", shuffled(scaled))
+    assert found["index"] < values("temporal-scaling", scaled)["index"] - 0.5
+
+
 def test_a_system_that_has_produced_no_intervals_is_measured_on_the_wanted_ones():
     found = values("temporal-scaling", intervals("scaled", answers=False))
     assert found == values("temporal-scaling", intervals("scaled"))
+
+
+# ---- at the noise of a recording ----
+
+
+def test_signatures_of_spikes_part_the_ideal_from_the_cheat_too():
+    one = KNOWN["pulse-persists"]
+    integrator, leaky = motion("integrator"), motion("filter")
+    spikes = one.measured(integrator, hz=20)["effect at 400 ms"]
+    assert 0.5 < spikes < 1.2  # the peak of a noisy effect is too high
+    assert spikes != one.measured(integrator)["effect at 400 ms"]
+    assert one.measured(leaky, hz=20)["effect at 400 ms"] < 0.3
+    controls = {name: [motion("filter", seed=1)] for name in ("untrained", "inputs", "filters")}
+    assert judge(one, [integrator], controls, hz=20).passed == "yes"
+
+
+def test_spikes_without_and_with_the_pulse_are_of_the_same_trials_at_one_gain():
+    shown = motion("integrator")
+    counts = shown.observed(10, 100, seed=1)
+    assert counts.activity.kind == counts.pulsed.kind == "count"
+    assert len(counts.activity) == len(counts.pulsed) == 100
+    np.testing.assert_array_equal(
+        counts.activity.record["coherence"], counts.pulsed.record["coherence"]
+    )
+    both = np.concatenate([counts.activity.rates, counts.pulsed.rates])
+    assert np.nanmean(both) == pytest.approx(10 * 20 / 1000, rel=0.02)
+    assert counts.pulsed.rates.shape == counts.activity.rates.shape

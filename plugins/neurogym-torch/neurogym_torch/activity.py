@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from neurogym_neural import Activity
+from neurogym_neural import Activity, Pulse
 from torch import Tensor, nn
 
 from neurogym_core import (
@@ -42,6 +42,7 @@ def record_activity(
     bound: float | None = None,
     change: Callable[[Activity], np.ndarray] | None = None,
     silence: Silence | None = None,
+    push: Pulse | None = None,
     seed: int = 0,
     **conditions: Any,
 ) -> Activity:
@@ -61,15 +62,18 @@ def record_activity(
         layout, which: as in `NetworkSubject`.
         targets, answers, bound: as in `NetworkSubject`.
         change: a perturbation: a function of the inputs, as an Activity with the record of the
-            conditions, that returns the inputs to present, (n, T, units). Trials and noise are
-            those of the same seed without it, so that differences are its effect.
+            conditions, that returns the inputs to present, (n, T, units), such as `Pulse` and
+            `Freeze` of neurogym-neural. Trials and noise are those of the same seed without it, so
+            that differences are its effect.
         silence: units that are silenced; trials and noise are those without it, too.
+        push: a pulse to the states of units (of a LowRankRNN, before their nonlinearity; of an
+            LSTM, the hidden state), after each step within it: rates change from the next step on.
         seed: seed of the trials and of all noise.
         conditions: imposed on all trials.
 
     Raises:
         UnknownNameError: the network has no such layer, or the task no such period.
-        InvalidValueError: the network has no such unit.
+        InvalidValueError: the network has no such unit, or states that cannot be changed.
         NotSupportedError: the observations depend on the subject's actions, so the task has no
             table.
     """
@@ -83,14 +87,19 @@ def record_activity(
     with _Watched(
         network,
         [name for name in layers if name not in ("hidden", "outputs", "inputs")],
-        wide.shape[:2],
+        (wide.shape[0], wide.shape[1]),
     ) as watched:
         generator = torch.Generator(device).manual_seed(2 * seed + 1)
-        if silence is None:
+        if silence is None and push is None:
             outputs, hidden = as_network(network)(wide, generator=generator)
         else:
-            mask = silence.mask(network, batch, task.dt, device)
-            outputs, hidden = _silenced(network, wide, mask, generator)
+            mask = None if silence is None else silence.mask(network, batch, task.dt, device)
+            added = None
+            if push is not None:
+                shown = _shown(wide, batch, task.dt)
+                width = _width(network, "push", push.units)
+                added = torch.from_numpy(push.added(shown, width)).to(device)
+            outputs, hidden = _perturbed(network, wide, mask, added, generator)
     found = {"hidden": hidden, "outputs": outputs, "inputs": wide, **watched.found()}
     subject = NetworkSubject(network, layout, which, targets=targets, answers=answers, bound=bound)
     own = outputs if layout is None else layout.outputs(which, outputs)
@@ -135,15 +144,8 @@ class Silence:
         self, network: nn.Module, batch: TrialBatch, dt: float, device: torch.device
     ) -> Tensor:
         """Return where units are silent, (n, T, units) bool."""
-        known = isinstance(network, Network) and hasattr(network, "read")
-        width = int(network.hidden) if known else 0  # type: ignore[arg-type]
+        width = _width(network, "Silence", self.units)
         units = np.unique(np.asarray(self.units, int))
-        if not len(units) or units[0] < 0 or units[-1] >= width:
-            raise InvalidValueError(
-                f"Silence was given units={list(self.units)!r}. Expected indices below {width}, the"
-                f" units of {type(network).__name__}; only networks of neurogym-torch can be"
-                " silenced. Give others."
-            )
         steps = np.arange(int(batch.steps.max())) * dt
         when = np.ones((len(batch), len(steps)), bool)
         if self.during is not None:
@@ -157,13 +159,31 @@ class Silence:
         return torch.from_numpy(mask).to(device)
 
 
-def _silenced(
-    network: Any, inputs: Tensor, mask: Tensor, generator: torch.Generator
+def _width(network: nn.Module, name: str, units: Sequence[int]) -> int:
+    """Return the number of recurrent units, or raise InvalidValueError for units beyond it."""
+    known = isinstance(network, Network) and hasattr(network, "read")
+    width = int(network.hidden) if known else 0  # type: ignore[arg-type]
+    given = np.asarray(units, int)
+    if not len(given) or given.min() < 0 or given.max() >= width:
+        raise InvalidValueError(
+            f"{name} was given units={list(units)!r}. Expected indices below {width}, the"
+            f" units of {type(network).__name__}; only networks of neurogym-torch have units that"
+            " can be silenced or pushed. Give others."
+        )
+    return width
+
+
+def _perturbed(
+    network: Any,
+    inputs: Tensor,
+    mask: Tensor | None,
+    added: Tensor | None,
+    generator: torch.Generator,
 ) -> tuple[Tensor, Tensor]:
-    """Return outputs and rates of a network with silent units, with the noise of the others."""
+    """Return outputs and rates with silent or pushed units, with the noise of the plain trials."""
     state: Any = network.initial_state(len(inputs))
     rates = []
-    # The noise of all steps is drawn at once, as without silence.
+    # The noise of all steps is drawn at once, as without a perturbation.
     drive = network.drive(inputs, generator) if isinstance(network, _Rate) else None
     step = network._step() if isinstance(network, _Rate) else None
     for t in range(inputs.shape[1]):
@@ -172,13 +192,19 @@ def _silenced(
         else:
             _, hidden, state = network.unroll(inputs[:, t : t + 1], state)
             rate = hidden[:, 0]
-        quiet = mask[:, t]
-        rates.append(rate.masked_fill(quiet, 0))
-        state = (
-            state.masked_fill(quiet, 0)
-            if isinstance(state, Tensor)
-            else tuple(part.masked_fill(quiet, 0) for part in state)
-        )
+        if added is not None:  # after the step: its rates are known already
+            first, *rest = (state,) if isinstance(state, Tensor) else state
+            first = first + added[:, t]
+            state = first if isinstance(state, Tensor) else (first, *rest)
+        if mask is not None:
+            quiet = mask[:, t]
+            rate = rate.masked_fill(quiet, 0)
+            state = (
+                state.masked_fill(quiet, 0)
+                if isinstance(state, Tensor)
+                else tuple(part.masked_fill(quiet, 0) for part in state)
+            )
+        rates.append(rate)
     found = torch.stack(rates, dim=1)
     return network.read(found), found
 
@@ -232,14 +258,7 @@ def _changed(
     change: Callable[[Activity], np.ndarray], inputs: Tensor, batch: TrialBatch, dt: float
 ) -> Tensor:
     """Return the inputs after a perturbation."""
-    shown = Activity(
-        _trimmed(inputs.cpu().numpy(), batch.steps),
-        TrialRecord(batch.conditions),
-        step=dt,
-        events=_periods(batch, dt),
-        units={"layer": ["inputs"] * inputs.shape[2]},
-    )
-    found = np.asarray(change(shown), np.float32)
+    found = np.asarray(change(_shown(inputs, batch, dt)), np.float32)
     if found.shape != tuple(inputs.shape):
         raise InvalidValueError(
             f"change= returned inputs of shape {found.shape}. Expected {tuple(inputs.shape)}, those"
@@ -249,6 +268,17 @@ def _changed(
         torch.from_numpy(np.isfinite(found)).to(inputs.device),
         torch.from_numpy(np.nan_to_num(found)).to(inputs.device),
         inputs,
+    )
+
+
+def _shown(inputs: Tensor, batch: TrialBatch, dt: float) -> Activity:
+    """Return the inputs with the conditions of the trials."""
+    return Activity(
+        _trimmed(inputs.cpu().numpy(), batch.steps),
+        TrialRecord(batch.conditions),
+        step=dt,
+        events=_periods(batch, dt),
+        units={"layer": ["inputs"] * inputs.shape[2]},
     )
 
 

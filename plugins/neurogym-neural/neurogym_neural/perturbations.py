@@ -1,0 +1,140 @@
+"""Perturbations of a network: pulses, and inputs that stand still.
+
+A perturbation belongs to trials as their noise does: recorded with the same seed, trials with and
+without it are pairs, whose difference is its effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from neurogym_core import InvalidValueError
+from neurogym_core.tools import unknown
+from neurogym_neural.activity import Activity
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """A pulse to some units: of the inputs, or of the states of a network.
+
+    ``record_activity(…, change=Pulse(…))`` adds it to inputs, and ``record_activity(…,
+    push=Pulse(…))`` to states. Trials that lack the event have none.
+
+    Args:
+        units: indices of the units.
+        size: added on each step, in the unit of the inputs or states: a number, or one for each
+            unit, which is a direction in their space.
+        at: the event, or the onset of a period, with which it begins.
+        after: ms from the event to the pulse.
+        ms: its duration; a step counts if its onset is within it.
+
+    Raises:
+        InvalidValueError: other numbers of sizes than of units, or no duration.
+
+    Example:
+        >>> import numpy as np
+        >>> from neurogym_neural import Activity, Pulse
+        >>> shown = Activity(np.zeros((1, 4, 2)), {"a": [0]}, step=10, events={"light": [10]})
+        >>> Pulse([1], 0.5, at="light", ms=20)(shown)[0].tolist()
+        [[0.0, 0.0], [0.0, 0.5], [0.0, 0.5], [0.0, 0.0]]
+    """
+
+    units: Sequence[int]
+    size: float | Sequence[float]
+    at: str
+    after: float = 0.0
+    ms: float = 100.0
+
+    def __post_init__(self) -> None:
+        sizes = np.shape(self.size)
+        if sizes not in ((), (len(self.units),)) or not self.ms > 0:
+            raise InvalidValueError(
+                f"Pulse was given {len(self.units)} units, sizes of shape {sizes} and"
+                f" ms={self.ms!r}. Expected one size, or one for each unit, and ms above 0. Give"
+                " these."
+            )
+
+    def added(self, shown: Activity, width: int | None = None) -> np.ndarray:
+        """Return the pulse of each trial, (n, T, width).
+
+        Args:
+            shown: activity in the trials; its times and events count.
+            width: number of units; None: those of `shown`.
+
+        Raises:
+            UnknownNameError: the trials have no such event.
+            InvalidValueError: there is no such unit.
+        """
+        size = shown.rates.shape[2] if width is None else width
+        found = np.zeros((*shown.rates.shape[:2], size), np.float32)
+        since = shown.time - _times(shown, self.at)[:, None] - self.after
+        during = (since >= -1e-6) & (since < self.ms - 1e-6)  # False where the event is NaN
+        found[..., _units(self.units, size, "Pulse")] = during[..., None] * np.asarray(
+            self.size, np.float32
+        )
+        return found
+
+    def __call__(self, shown: Activity) -> np.ndarray:
+        """Return the inputs with the pulse, (n, T, units)."""
+        changed: np.ndarray = shown.rates + self.added(shown)
+        return changed
+
+
+@dataclass(frozen=True)
+class Freeze:
+    """Inputs that stand still during a period, as they were on its first step.
+
+    ``record_activity(…, change=Freeze("stimulus"))`` shows the dynamics of a network for a
+    constant input: it moves to the fixed points of this input.
+
+    Args:
+        during: the period.
+        units: indices of the inputs that stand still; None: all.
+    """
+
+    during: str
+    units: Sequence[int] | None = None
+
+    def __call__(self, shown: Activity) -> np.ndarray:
+        """Return the inputs, (n, T, units).
+
+        Raises:
+            UnknownNameError: the trials have no such period.
+            InvalidValueError: there is no such unit.
+        """
+        width = shown.rates.shape[2]
+        units = _units(range(width) if self.units is None else self.units, width, "Freeze")
+        onset, end = (_times(shown, name, self.during) for name in self._bounds())
+        known = np.isfinite(onset)
+        first = np.rint((np.where(known, onset, 0) - shown.start) / shown.step).astype(int)
+        during = known[:, None] & (shown.time >= onset[:, None] - 1e-6)
+        during &= shown.time < end[:, None] - 1e-6
+        found = shown.rates.copy()
+        held = shown.rates[np.arange(len(shown)), first][:, None, units]
+        found[..., units] = np.where(during[..., None], held, found[..., units])
+        return found
+
+    def _bounds(self) -> tuple[str, str]:
+        return self.during, f"{self.during}.end"
+
+
+def _times(shown: Activity, event: str, said: str | None = None) -> np.ndarray:
+    if event not in shown.events:
+        raise unknown("event", said or event, shown.events, of="the task")
+    return shown.events[event] - shown.events[shown.event]
+
+
+def _units(given: Sequence[int], width: int, of: str) -> np.ndarray:
+    units = np.asarray(given, int)
+    if units.ndim != 1 or not len(units) or units.min() < 0 or units.max() >= width:
+        raise InvalidValueError(
+            f"{of} was given units={list(given)!r}. Expected indices below {width}, the number of"
+            " units. Give others."
+        )
+    return units
+
+
+__all__ = ["Freeze", "Pulse"]
