@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -159,7 +160,11 @@ def _subject(entry: Entry, score: Mapping[str, Any]) -> dict[str, Any]:
         words = entry.training.split()
         who = f"{words[words.index('--model') + 1]}, {words[words.index('--updates') + 1]} updates"
     kind = "network" if entry.training else "reference subject"
-    return {"who": who, "kind": kind, **_numbers(score), "verdict": verdict,
+    bits = {
+        part: None if seeds[0][part] is None else statistics.fmean(one[part] for one in seeds)
+        for part in NUMBERS[3:]
+    }
+    return {"who": who, "kind": kind, **_numbers({**score, **bits}), "verdict": verdict,
             "doubts": score["doubts"], "seeds": [round(one["score"], 3) for one in seeds]}  # fmt: skip
 
 
@@ -179,8 +184,12 @@ def _animals(said: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _numbers(one: Mapping[str, Any]) -> dict[str, float]:
-    return {name: round(one[name], 3) for name in ("score", "low", "high")}
+NUMBERS = ("score", "low", "high", "choice", "added", "reverse")
+
+
+def _numbers(one: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the numbers of a row; None where a benchmark has none."""
+    return {name: None if one[name] is None else round(one[name], 3) for name in NUMBERS}
 
 
 def scores(path: Path = MEASURED) -> dict[str, Any]:
@@ -214,6 +223,7 @@ def _section(one: Benchmark, kept: list[Mapping[str, Any]]) -> str:
     rows.sort(key=lambda pair: -pair[0]["score"])
     lines = [
         f"| {_name(row)} | {row['kind']} | {row['score']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+        f" | {' | '.join(_shown(row[part]) for part in NUMBERS[3:])}"
         f" | {row['verdict'] or '–'} | {number} |"
         for row, number in rows
     ]
@@ -222,9 +232,13 @@ def _section(one: Benchmark, kept: list[Mapping[str, Any]]) -> str:
         f"## {one.name}", "",
         f"{one.title}. Scored: {one.kind}. Version {one.version}, digest `{one.digest}`. "
         f"Differences from the task of the animals: {one.differences}", "",
-        "| who | what | score [95 %] | not distinguished | command |",
-        "|---|---|---|---|---|", *lines, "", *commands, "",
+        "| who | what | score [95 %] | choices | added | reverse | not distinguished | command |",
+        "|---|---|---|---|---|---|---|---|", *lines, "", *commands, "",
     ])  # fmt: skip
+
+
+def _shown(bits: float | None) -> str:
+    return "–" if bits is None else f"{bits:.2f}"
 
 
 def _name(row: Mapping[str, Any]) -> str:

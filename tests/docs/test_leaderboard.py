@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from scripts import loaded
@@ -37,10 +38,14 @@ def test_each_table_has_animals_an_ideal_cheats_and_subjects_with_intervals(make
         assert kinds.count("cheat") >= 5
         assert "reference subject" in kinds
         assert all("[" in row.split(" | ")[2] for row in rows)
+        bits = [row.split(" | ")[3:6] for row in rows]
+        assert all(np.isfinite([float(one) for one in row[:2]]).all() for row in bits)
+        timed = section.startswith(("durations-people", "heading-people"))
+        assert {row[2] != "–" for row in bits} == {timed}
         order = [float(row.split(" | ")[2].partition(" ")[0]) for row in rows]
         assert order == sorted(order, reverse=True)
         commands = {line.partition(".")[0] for line in section.splitlines() if ". `ngym" in line}
-        assert {row.split(" | ")[4].strip(" |") for row in rows} == commands
+        assert {row.split(" | ")[7].strip(" |") for row in rows} == commands
 
 
 def test_no_cheat_passes_and_every_ideal_does(maker):
@@ -80,8 +85,9 @@ def test_a_network_is_trained_where_its_folders_are_missing(maker, tmp_path, mon
             (run / "curve.csv").write_text("", "utf-8")
             return "trained"
         return (
-            '{"score": {"score": 0.5, "low": 0.4, "high": 0.6, "doubts": [],'
-            ' "seeds": [{"score": 0.5, "verdict": "unlike"}]}}'
+            '{"score": {"score": 0.5, "low": 0.4, "high": 0.6, "doubts": [], "seeds":'
+            ' [{"score": 0.5, "choice": 0.2, "added": 0.1, "reverse": null, "verdict": "unlike"},'
+            ' {"score": 0.5, "choice": 0.4, "added": 0.1, "reverse": null, "verdict": "unlike"}]}}'
         )
 
     monkeypatch.setattr(maker, "ngym", ngym)
@@ -89,7 +95,9 @@ def test_a_network_is_trained_where_its_folders_are_missing(maker, tmp_path, mon
     found = maker.measure(entry, tmp_path)
     assert [words[0] for words in calls] == ["train"] * 3 + ["likeness"]
     assert calls[-1][1:4] == entry.folders
-    assert found["rows"][0]["who"] == "rnn, 300 updates"
+    (row,) = found["rows"]
+    assert row["who"] == "rnn, 300 updates"
+    assert (row["choice"], row["added"], row["reverse"]) == (0.3, 0.1, None)
     assert shlex.split(found["commands"][0])[:2] == ["ngym", "train"]
     maker.measure(entry, tmp_path)
     assert [words[0] for words in calls[4:]] == ["likeness"]

@@ -24,7 +24,7 @@ from neurogym_core.tools import (
 
 if TYPE_CHECKING:
     from neurogym_likeness.benchmarks import Benchmark
-    from neurogym_likeness.bits import Likeness
+    from neurogym_likeness.bits import Seed
 
 SCHEMA = 1
 DATA = "neurogym-data"
@@ -139,8 +139,8 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
     passes, or the animals do not.
 
     --json prints an object with the keys schema (1), command, benchmark, bound, reference, ceiling,
-    animals (name -> score, low, high), controls (name -> score, low, high, choice, added, reverse,
-    alike), and failures.
+    animals and controls (name -> score, low, high, choice, added, reverse; of controls, alike too),
+    and failures. choice, added and reverse are bits per trial.
     """
     from neurogym_likeness.benchmarks import CannotTellError, benchmark
     from neurogym_likeness.bits import animals_held_out
@@ -159,11 +159,13 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
             "schema": SCHEMA, "command": "benchmark check", "benchmark": str(one),
             "bound": honest.bound, "reference": honest.reference, "ceiling": honest.ceiling,
             "animals": {
-                name: dict(zip(("score", "low", "high"), row, strict=True))
-                for name, row in held.items()
+                animal.name: {**_bits(animal),
+                              **dict(zip(("score", "low", "high"), held[animal.name], strict=True))}
+                for animal in honest.animals
             },
             "controls": {
-                name: {**_numbers(found, found.seeds[0]), "low": found.low, "high": found.high}
+                name: {"score": found.seeds[0].score, "low": found.low, "high": found.high,
+                       **_bits(found.seeds[0]), "alike": found.alike(found.seeds[0])}
                 for name, found in scores.items()
             },
             "failures": wrong,
@@ -185,14 +187,9 @@ def check(context: click.Context, name: str, as_json: bool) -> None:
     context.exit(1 if wrong else 0)
 
 
-def _numbers(likeness: Likeness, seed: Any) -> dict[str, Any]:
-    return {
-        "score": seed.score,
-        "choice": seed.choice,
-        "added": seed.added,
-        "reverse": seed.reverse,
-        "alike": likeness.alike(seed),
-    }
+def _bits(seed: Seed) -> dict[str, float]:
+    """Return the parts of a score, bits per trial."""
+    return {"choice": seed.choice, "added": seed.added, "reverse": seed.reverse}
 
 
 @command.command()

@@ -328,6 +328,8 @@ def test_a_file_of_a_laboratory_becomes_a_benchmark(added, ngym):
         "failures",
     ]  # fmt: skip
     assert len(data["animals"]) == 5
+    parts = ("choice", "added", "reverse")
+    assert all(one[part] > 0 for one in data["animals"].values() for part in parts)
     assert {*CHEATS[TIMES], HONEST, CLOCK} == set(data["controls"])
     honest = "diffusion:bound=50,non_decision=330"
     code, said = ngym("likeness", honest, "--benchmark", "six", "--out", "out", "--json")
