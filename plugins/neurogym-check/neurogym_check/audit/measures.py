@@ -196,9 +196,9 @@ class _Auditor:
         if columns.longest >= 3 * few and "all" in self.measures:
             for where in ("first", "middle", "last"):
                 look = columns_of(task, self.batch, self.seed, (where, few))
-                content = look.channel != DURATIONS
-                if content.any():
-                    self.measures[f"look.{where}"] = self._looking(look, content)
+                seen = np.ones(len(look.channel), bool)
+                if seen.any():
+                    self.measures[f"look.{where}"] = self._looking(look, seen)
         return self.measures
 
     # ------------------------------------------------------------------ policies that see a part
@@ -209,7 +209,7 @@ class _Auditor:
             return
         # Stimuli after the last window are feedback.
         content = columns.channel != DURATIONS
-        before = columns.place <= columns.place_of[max(self.answers.last)]
+        before = columns.place <= columns.closes[max(self.answers.last)]
         channels = list(dict.fromkeys(columns.channel[content & before]))[:PARTS]
         # A period that only lasts longer or shorter is no part of the stimulus, unless all do.
         kind = "period" if content.any() else "duration"
@@ -243,7 +243,7 @@ class _Auditor:
         content = columns.place[columns.channel != DURATIONS]
         shown = np.zeros(columns.places.shape[1], bool)
         shown[content] = True
-        shown[int(columns.place_of[max(self.answers.last)]) + 1 :] = False
+        shown[int(columns.closes[max(self.answers.last)]) + 1 :] = False
         there = columns.places & shown
         last = there.shape[1] - 1 - there[:, ::-1].argmax(axis=1)
         if there.any() and np.ptp(last):
@@ -272,8 +272,8 @@ class _Auditor:
         Feedback is not. Nor is the duration of the window, or, if the answer is due at a moment,
         a stimulus after the window's opening.
         """
-        opens = columns.place_of[self.answers.first[k]]
-        closes = columns.place_of[self.answers.last[k]]
+        opens = columns.opens[self.answers.first[k]]
+        closes = columns.closes[self.answers.last[k]]
         content = columns.channel != DURATIONS
         if self.answers.timed:
             return (columns.place < opens) | (content & (columns.place == opens))
