@@ -300,3 +300,81 @@ class Navigator(Subject):
         self.place = place
         right = (self.lead + self.coin > 0) | (self.side == "right")
         return steering(along + 1e-3, seen["view"][:, 0] * 90.0, right)
+
+
+# ---------------------------------------------------------------------- blocks
+
+
+class BlockObserver(Subject):
+    """Of PriorBlocks and HistoryPerceptualDecisionMaking: sums the evidence, and infers the block.
+
+    It knows how long blocks are, and not whether the first one of a session repeats. The answer of
+    a trial follows from its choice and the reward.
+
+    Args:
+        knows_blocks: whether it expects repetitions or alternations at all.
+    """
+
+    def __init__(self, knows_blocks: bool = True, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.knows_blocks = knows_blocks
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        task, n = env.task, env.num_envs
+        if hasattr(task, "weakest"):
+            weaker = np.linspace(task.weakest, 1, 101)
+            self.means = np.stack([np.ones(101), weaker], axis=1)
+        else:
+            self.means = np.array(task.coherences)[:, None] / 200 * [1, -1]
+        self.sums, self.seen = np.zeros((n, 2)), np.zeros(n)
+        self.trial, self.last = np.full(n, -1), np.full(n, -1)
+        self.action, self.right = np.zeros(n, np.int64), np.zeros(n, bool)
+        self.lead = np.zeros(n)  # log odds that the first block of the session repeats
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        task, channels = env.task, env.task.channels
+        number = env.trial_number % (task.trials_per_session or np.inf)
+        ended = env.trial_number != self.trial
+        if ended.any():
+            self._learn(task, ended, number, env.last_reward > 0)
+        self.trial = env.trial_number.copy()
+        stimulus = observations[:, channels["stimulus"]].astype(float)
+        asked = observations[:, channels["fixation"]][:, 0] < 0.5
+        shown = ~asked & (stimulus != 0).any(axis=1)
+        self.sums[shown] += stimulus[shown]
+        self.seen[shown] += 1
+        precision = task.dt / task.sigma**2
+        power = 0.5 * self.seen[:, None] * (self.means**2).sum(axis=1)
+        likely = [
+            np.logaddexp.reduce((self.sums @ means.T - power) * precision, axis=1)
+            for means in (self.means, self.means[:, ::-1])
+        ]
+        odds = likely[0] - likely[1] + self._prior(task, number)
+        self.action = np.where(asked, 1 + (odds < 0), 0)
+        return self.action
+
+    def _repeats(self, task, number: np.ndarray) -> np.ndarray:
+        """Return the probabilities that the answer repeats, if the first block is either kind."""
+        second = (number // task.block_length).astype(int) % 2
+        return np.stack([np.take(task.p_repeat, second), np.take(task.p_repeat, 1 - second)])
+
+    def _prior(self, task, number: np.ndarray) -> np.ndarray:
+        """Return the log odds of the first answer before the evidence."""
+        first = 1 / (1 + np.exp(-self.lead))
+        repeats = (self._repeats(task, number) * [first, 1 - first]).sum(axis=0)
+        known = (number > 0) & (self.last >= 0) & self.knows_blocks
+        sign = np.where(self.last == 0, 1, -1)
+        return np.where(known, sign * np.log(repeats / (1 - repeats)), 0.0)
+
+    def _learn(self, task, ended: np.ndarray, number: np.ndarray, right: np.ndarray) -> None:
+        answered = ended & (self.action > 0) & (self.trial >= 0)
+        answer = np.where(right, self.action - 1, 2 - self.action)
+        learned = answered & (number > 1) & (self.last >= 0)
+        repeats = self._repeats(task, number - 1)
+        same = answer == self.last
+        likely = np.where(same, repeats, 1 - repeats)
+        self.lead = np.where(learned, self.lead + np.log(likely[0] / likely[1]), self.lead)
+        self.last = np.where(answered, answer, self.last)
+        fresh = ended & (number == 0)
+        self.lead[fresh], self.last[fresh] = 0.0, -1
+        self.sums[ended], self.seen[ended] = 0, 0
