@@ -378,3 +378,162 @@ class BlockObserver(Subject):
         fresh = ended & (number == 0)
         self.lead[fresh], self.last[fresh] = 0.0, -1
         self.sums[ended], self.seen[ended] = 0, 0
+
+
+# ---------------------------------------------------------------------- one trial
+
+
+class _OneTrial(Subject):
+    """Base of observers that forget everything at the end of a trial."""
+
+    carries_state = False
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self.trial = np.full(env.num_envs, -1)
+        self.rows = np.arange(env.num_envs)
+        self.forget(np.ones(env.num_envs, bool))
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        begins = env.trial_number != self.trial
+        self.trial = env.trial_number.copy()
+        self.forget(begins)
+        seen = {
+            name: observations[:, units].astype(float) for name, units in env.task.channels.items()
+        }
+        return self.act(env.task, seen, seen["fixation"][:, 0] < 0.5)
+
+    def forget(self, begins: np.ndarray) -> None:
+        """Begin the trials of some envs, (n,) bool; of all at first."""
+        raise NotImplementedError
+
+    def act(self, task, seen, asked: np.ndarray) -> np.ndarray:
+        """Return actions (n,); `asked` says whether the fixation cue is off."""
+        raise NotImplementedError
+
+
+class Summer(_OneTrial):
+    """Of RoitmanShadlen and PostDecisionWager: sums the motion, and looks as long as possible.
+
+    Where a sure target is offered, it chooses it if a direction is less likely to be right than the
+    sure target pays.
+    """
+
+    def forget(self, begins: np.ndarray) -> None:
+        if begins.all():
+            self.lead, self.steps = np.zeros((2, len(begins)))
+        self.lead[begins], self.steps[begins] = 0, 0
+
+    def act(self, task, seen, asked: np.ndarray) -> np.ndarray:
+        shown = (seen["stimulus"] != 0).any(axis=1)
+        self.lead += np.where(shown, seen["stimulus"] @ [1.0, -1.0], 0)
+        self.steps += shown
+        if "targets" in seen:  # of RoitmanShadlen: the motion lasts until the answer
+            asked = asked & (self.steps * task.dt >= float(task.timing["stimulus"].mean) - 1e-6)
+        direction = np.where(self.lead > 0, 1, 2)
+        if "sure" not in seen:
+            return np.where(asked, direction, 0)
+        drift = np.array(task.coherences) / 100  # of the difference, per step
+        power = self.steps[:, None] * drift**2 / 2
+        precision = task.dt / (2 * task.sigma**2)
+        right = np.exp((np.abs(self.lead)[:, None] * drift - power) * precision)
+        wrong = np.exp((-np.abs(self.lead)[:, None] * drift - power) * precision)
+        confidence = right.sum(axis=1) / (right + wrong).sum(axis=1)
+        sure = (seen["sure"][:, 0] > 0.5) & (confidence < task.rewards["sure"])
+        return np.where(asked, np.where(sure, 3, direction), 0)
+
+
+class Weigher(_OneTrial):
+    """Of ProbabilisticReasoning: adds the weights of the four shapes."""
+
+    def forget(self, begins: np.ndarray) -> None:
+        if begins.all():
+            self.odds = np.zeros(len(begins))
+
+    def act(self, task, seen, asked: np.ndarray) -> np.ndarray:
+        weights = np.array(task.weights)
+        odds = sum(seen[f"place{k + 1}"] @ weights for k in range(4))
+        self.odds = np.where(asked, self.odds, odds)
+        return np.where(asked, 1 + (self.odds > 0), 0)
+
+
+class FlashCounter(_OneTrial):
+    """Of PulseDecisionMaking: the probability that there were more pulses on the right.
+
+    It knows the probabilities of pulses on the rich and on the poor side, that either side may be
+    the rich one, and that it is right in a tie.
+    """
+
+    def forget(self, begins: np.ndarray) -> None:
+        if begins.all():
+            self.odds: list[list[np.ndarray]] = [[] for _ in begins]
+        for env in np.flatnonzero(begins):
+            self.odds[env] = []
+
+    def act(self, task, seen, asked: np.ndarray) -> np.ndarray:
+        sides = np.concatenate([seen["left"], seen["right"]], axis=1)
+        for env in np.flatnonzero((sides != 0).any(axis=1) & ~asked):
+            self.odds[env].append((sides[env] - 0.5) / task.pulse_noise**2)
+        action = np.zeros(len(asked), np.int64)
+        for env in np.flatnonzero(asked):
+            action[env] = 1 + (self._right(task, np.array(self.odds[env])) > 0.5)
+        return action
+
+    @staticmethod
+    def _right(task, odds: np.ndarray) -> float:
+        """Return the probability that right is the answer, given log odds (bins, 2) of pulses."""
+        found = np.zeros(2)
+        for rich in (0, 1):
+            counts = []
+            for side in (0, 1):
+                p = task.p_rich if side == rich else task.p_poor
+                joint = np.array([1.0])
+                for odd in odds[:, side]:
+                    joint = np.convolve(joint, [1 - p, p * np.exp(odd)])
+                counts.append(joint)
+            both = np.outer(*counts)
+            more = np.triu(both, 1).sum() + (np.trace(both) if rich else 0)
+            found += [more, both.sum()]
+        return float(found[0] / found[1])
+
+
+class PulseFilter(_OneTrial):
+    """Of Detection: goes as soon as the probability of a pulse so far is large enough.
+
+    Args:
+        sure: that probability; the default is the best of a grid.
+    """
+
+    def __init__(self, sure: float = 0.6, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.sure = sure
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        task = env.task
+        drawn = task.sample(100_000, seed=1)
+        lasts = drawn.period_steps["stimulus"]
+        ms = np.asarray(drawn.notes["pulse_onset"], float)
+        onset = np.where(ms < 0, lasts.max(), np.rint(ms / task.dt)).astype(int)  # last: no pulse
+        table = np.zeros((lasts.max() + 1, lasts.max() + 1))
+        np.add.at(table, (lasts, onset), 1)
+        self.onsets = table[::-1].cumsum(axis=0)[::-1]  # (t, onset): in trials that last t or more
+        self.shown = max(round(task.pulse / task.dt), 1)
+        super().begin(env)
+
+    def forget(self, begins: np.ndarray) -> None:
+        if begins.all():
+            self.ratio = np.zeros((len(begins), self.onsets.shape[1]))
+            self.steps = np.zeros(len(begins), int)
+        self.ratio[begins], self.steps[begins] = 0, 0
+
+    def act(self, task, seen, asked: np.ndarray) -> np.ndarray:
+        precision = task.dt / task.sigma**2
+        gain = (seen["stimulus"][:, 0] * task.strength - task.strength**2 / 2) * precision
+        onset = np.arange(self.ratio.shape[1] - 1)
+        on = (self.steps[:, None] >= onset) & (self.steps[:, None] < onset + self.shown)
+        self.ratio[:, :-1] += np.where(asked[:, None] & on, gain[:, None], 0)
+        self.steps += asked
+        weight = self.onsets[np.minimum(self.steps, len(self.onsets) - 1)] * np.exp(self.ratio)
+        came = np.arange(weight.shape[1]) < self.steps[:, None]
+        came[:, -1] = False
+        present = (weight * came).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-300)
+        return np.where(asked & (present > self.sure), 1, 0)
