@@ -344,7 +344,8 @@ def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
         if value not in (None, (), False) and name not in ("updates", "steps")
     ]
     if tasks or other:
-        names = [*tasks, *(f"--{name.replace('_', '-')}" for name in other)]
+        flags = {one.name: one.opts[0] for one in click.get_current_context().command.params}
+        names = [*tasks, *(flags[name] for name in other)]
         raise click.UsageError(
             f"--resume was given with {', '.join(names)}; a run keeps its settings. Give --updates"
             " or --steps only."

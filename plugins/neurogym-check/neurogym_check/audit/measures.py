@@ -171,11 +171,17 @@ def _count(task: Task) -> int:
 
 
 class _Auditor:
-    """Measures one task, whose trials can be drawn before they are played."""
+    """Measures one task, whose trials can be drawn before they are played.
 
-    def __init__(self, task: Task, seed: int) -> None:
+    Args:
+        task: the task.
+        seed: seed of trials and noise.
+        n: number of trials; None: a few thousand, fewer if they are long.
+    """
+
+    def __init__(self, task: Task, seed: int, n: int | None = None) -> None:
         self.task, self.seed = task, seed
-        self.batch = draw(task, _count(task), seed)
+        self.batch = draw(task, n or _count(task), seed)
         self.answers: Answers = answers_of(task, self.batch, seed)
         n = len(self.batch)
         # Sessions are divided by time, not by subject, so that both parts have all of them.
@@ -253,6 +259,10 @@ class _Auditor:
 
     def _looking(self, columns: Columns, seen: np.ndarray) -> Measure:
         """Return the measure of the best policy on some columns, or on a table (n, d)."""
+        return Measure.of(self.performance(columns, seen))
+
+    def performance(self, columns: Columns, seen: np.ndarray) -> np.ndarray:
+        """Return the performance (m,) of that policy in the trials on which it was not fitted."""
         choices = []
         for k, scores in enumerate(self.answers.scores):
             if seen.ndim == 1:
@@ -265,7 +275,7 @@ class _Auditor:
                 continue
             policy = best_policy(table[rows], scores[rows])
             choices.append(policy(table[self.tested]))
-        return Measure.of(self.answers.performance(choices, self.tested))
+        return self.answers.performance(choices, self.tested)
 
     def _before_answering(self, columns: Columns, k: int) -> np.ndarray:
         """Return (d,) whether a column is seen before the answer to a slot.
