@@ -101,9 +101,9 @@ class _InBlocks(Subject):
             variance: of the mean over the looks on either side, (m,).
         """
         mean = self.sums[rows] / np.maximum(self.steps[rows], 1)[:, None]
-        weight = (
-            mean[:, :, None] * self.contrasts - self.contrasts**2 / 2
-        ) / variance[:, None, None]
+        weight = (mean[:, :, None] * self.contrasts - self.contrasts**2 / 2) / variance[
+            :, None, None
+        ]
         sides = np.stack([self.p_left[rows], 1 - self.p_left[rows]], axis=1)[:, :, None]
         joint = np.exp(weight - weight.max(axis=(1, 2), keepdims=True)) * self.shares * sides
         joint /= joint.sum(axis=(1, 2), keepdims=True)

@@ -79,8 +79,8 @@ class Audit:
             answers), ``constant`` (the best fixed answer), ``clock`` (the best fixed answer on the
             best fixed step), ``guess`` (answers at random when asked), ``random`` (acts at random
             on every step), ``counter`` (the best sequence of answers over 2 to 30 trials),
-            ``rhythm`` (another answer every 2 to 30 times that a trial asks), ``sequence`` (the best
-            sequence of actions, repeated from the trial's beginning). These play, and see
+            ``rhythm`` (another answer every 2 to 30 times that a trial asks), ``sequence`` (the
+            best sequence of actions, repeated from the trial's beginning). These play, and see
             something: ``history`` (receives the right answer of the previous trial), ``winstay``
             (repeats a right answer), ``familiar`` (knows the last trials' stimuli),
             ``waiter`` (waits, and answers unless a signal comes), ``copied`` (answers one slot

@@ -14,8 +14,8 @@ ENVS = 64
 SEGMENTS = 12
 """Most segments of a trial that have separate columns; else, periods have them."""
 BINS = 24
-"""Most parts of equal duration that a period is divided into, if stimuli begin in it at moments that
-differ between trials."""
+"""Most parts of equal duration that a period is divided into, if stimuli begin in it at moments
+that differ between trials."""
 COMPONENTS = 6
 """Columns that are kept of a channel of more units, in each segment."""
 DURATIONS = "durations"
@@ -37,9 +37,9 @@ class Columns:
     """Columns (n, d) that summarize the observations of n trials.
 
     A column is the mean of a unit in a place, or a principal component of the means of a
-    channel's units, or, if all steps are seen, the duration of a period. There are columns only of units and durations that
-    differ between trials other than by noise. A place is a segment of the trials, or a period of
-    trials with many segments, or a bin of a period.
+    channel's units, or, if all steps are seen, the duration of a period. There are columns only of
+    units and durations that differ between trials other than by noise. A place is a segment of the
+    trials, or a period of trials with many segments, or a bin of a period.
 
     Attributes:
         values: (n, d).
@@ -124,7 +124,9 @@ def columns_of(
     place = place.astype(int)
     content = place[channel != DURATIONS]
     longest = int(lengths[:, content].max(initial=0))
-    return Columns(table, channel, period, place, lengths > 0, grid.opens, grid.closes, lit, longest)
+    return Columns(
+        table, channel, period, place, lengths > 0, grid.opens, grid.closes, lit, longest
+    )
 
 
 class _Grid:
