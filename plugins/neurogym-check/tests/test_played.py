@@ -195,7 +195,7 @@ class ThirdAtRandom(EveryThird):
 
 
 class LeftsThenRight(Task):
-    """Choose left exactly three times in a row, and then right; nothing tells when."""
+    """Choose left exactly three times in a row, and then right; nothing shows when."""
 
     timing = {"work": 1500}
     trial_state = {"lefts": 0}

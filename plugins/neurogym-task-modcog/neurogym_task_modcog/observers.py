@@ -72,7 +72,7 @@ class IdealObserver(Subject):
 
 
 def _possible(task: ModCog) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the rings show in each stimulus, (C, stimuli, 2 UNITS), and the answers (C,).
+    """Return the mean of the rings in each stimulus, (C, stimuli, 2 UNITS), and the answers (C,).
 
     The C possible trials are equally likely.
     """

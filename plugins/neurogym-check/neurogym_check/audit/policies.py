@@ -455,7 +455,7 @@ def _clocks(answers: np.ndarray, trial: int, window: int) -> np.ndarray:
 def _sequences(actions: int, trial: int) -> np.ndarray:
     """Return all short sequences of actions, and those that hold one action and then another.
 
-    They are played where a hook says what an action does, as with a lever. Elsewhere an answer
+    They are played where a hook gives actions their effect, as with a lever. Elsewhere an answer
     ends its window, so that a sequence earns what `Clock` earns with its first answer, or `Rhythm`
     where windows are repeated.
     """

@@ -133,7 +133,7 @@ class _Grid:
     """The places of trials.
 
     Segments of a period that begin at moments that differ between trials, as where a stimulus has a
-    random onset, are no places: who knows when they begin knows the stimulus. Such a period has
+    random onset, are no places: a subject that knows their onsets knows the stimulus. Such a period has
     bins of equal duration.
 
     Args:
