@@ -456,8 +456,8 @@ def _sequences(actions: int, trial: int) -> np.ndarray:
     """Return all short sequences of actions, and those that hold one action and then another.
 
     They are played where a hook gives actions their effect, as with a lever. Elsewhere an answer
-    ends its window, so that a sequence earns what `Clock` earns with its first answer, or `Rhythm`
-    where windows are repeated.
+    ends its window, so that a sequence earns as much as `Clock` does with its first answer, or
+    `Rhythm` where windows are repeated.
     """
     found: list[tuple[int, ...]] = []
     for length in range(1, SEQUENCE + 1):

@@ -133,8 +133,8 @@ class _Grid:
     """The places of trials.
 
     Segments of a period that begin at moments that differ between trials, as where a stimulus has a
-    random onset, are no places: a subject that knows their onsets knows the stimulus. Such a period has
-    bins of equal duration.
+    random onset, are no places: a subject that knows their onsets knows the stimulus. Such a period
+    has bins of equal duration.
 
     Args:
         batch: the trials.
