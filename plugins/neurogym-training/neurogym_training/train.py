@@ -214,8 +214,8 @@ def command(
     stages, stage = getattr(trainer, "stages", ()), getattr(trainer, "stage", 0)
     if stage < len(stages):
         click.echo(
-            f"It ended in stage {stage} (from 0; {len(stages)} come before the task itself), and was"
-            f" not trained on the task. More {trainer.unit} with --resume continue it; a lower"
+            f"It ended in stage {stage} (from 0; {len(stages)} come before the task itself), and"
+            f" was not trained on the task. More {trainer.unit} with --resume continue it; a lower"
             " `advance_at` ends a stage earlier.",
             err=True,
         )
