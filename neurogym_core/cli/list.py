@@ -12,7 +12,7 @@ import click
 
 from neurogym_core.ecosystem.discovery import installed
 from neurogym_core.ecosystem.manifest import vocabulary
-from neurogym_core.ecosystem.names import brought, clean, comes_with, tag_key, tasks
+from neurogym_core.ecosystem.names import brought, clean, comes_with, plain, tag_key, tasks
 from neurogym_core.ecosystem.published import how_to_install
 from neurogym_core.ecosystem.records import Described, PackageInfo, mark_of, worst_of
 from neurogym_core.errors import did_you_mean
@@ -74,7 +74,7 @@ def command(
         kinds = ("tasks", "wrappers")
     found = installed()
     selected = set(map(partial(_package, packages=found.packages), groups))
-    words = paper.casefold().split() if paper else []
+    words = plain(paper).split() if paper else []
     shown: dict[PackageInfo, list[Described]] = {}
     for package in found.packages:
         if selected and package not in selected:
@@ -160,8 +160,8 @@ def _package(group: str, packages: tuple[PackageInfo, ...]) -> PackageInfo:
 
 
 def _cites(entry: Described, words: list[str]) -> bool:
-    """Return whether one reference of an entry has all words, which are in lower case."""
-    texts = [f"{one.authors} {one.year or ''} {one.title} {one.journal} {one.doi}".casefold()
+    """Return whether one reference of an entry has all words, which are `plain`."""
+    texts = [plain(f"{one.authors} {one.year or ''} {one.title} {one.journal} {one.doi}")
              for one in entry.references]  # fmt: skip
     return any(all(word in text for word in words) for text in texts)
 
@@ -209,7 +209,7 @@ def search(words: tuple[str, ...]) -> None:
     A task matches if all words are in its name, title, summary, tags, species or package. With
     neurogym-registry, this command searches the registries of other authors too, and has options.
     """
-    wanted = " ".join(words).casefold().split()
+    wanted = plain(" ".join(words)).split()
     found = [task for task in tasks() if all(word in task.words for word in wanted)]
     page = Page()
     if not found:

@@ -211,6 +211,14 @@ def help_line(kind: str, name: str, owners: Iterable[str]) -> str:
     return helps(kind)[name] if ours else f"from {' and from '.join(owners)}"
 
 
+def plain(text: str) -> str:
+    """Return a text in lower case without accents, so that "hernandez" finds "Hernández"."""
+    import unicodedata  # not needed to make a task
+
+    folded = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(letter for letter in folded if not unicodedata.combining(letter))
+
+
 @cache
 def tasks() -> tuple[ListedTask, ...]:
     """Return the tasks of all packages; their words are those of titles, tags, papers and so on."""
@@ -222,7 +230,7 @@ def tasks() -> tuple[ListedTask, ...]:
             words = (row["name"], task["name"], task["title"], task["summary"], *task["tags"],
                      *task["species"], *task.get("aliases", ()), *papers)  # fmt: skip
             name = f"{row['namespace']}/{task['name']}"
-            found.append(ListedTask(name, task["title"], row["name"], " ".join(words).casefold()))
+            found.append(ListedTask(name, task["title"], row["name"], plain(" ".join(words))))
     return tuple(found)
 
 

@@ -219,7 +219,7 @@ class TaskInfo(Described):
         BLIND: names of the shortcuts that see no observation; the best one is the chance level.
     """
 
-    BLIND = ("rest", "constant", "clock", "guess", "random", "counter", "rhythm")
+    BLIND = ("rest", "constant", "clock", "guess", "random", "counter", "rhythm", "sequence")
 
     @property
     def best_blind(self) -> str | None:

@@ -193,6 +193,7 @@ WORDS = {
     "random": "acting at random",
     "counter": "counting trials",
     "rhythm": "counting the questions of a trial",
+    "sequence": "a sequence of actions, repeated without looking",
     "channel_counter": "counting trials, and copying one channel after the other",
     "winstay": "repeating a right answer",
     "familiar": "stimuli of the last trials",

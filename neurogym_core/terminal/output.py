@@ -96,7 +96,8 @@ class Page:
         import rich.table
         import rich.text
 
-        known_width = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+        columns = os.environ.get("COLUMNS", "")
+        known_width = sys.stdout.isatty() or (columns.isdecimal() and int(columns) > 0)
         self._rich = rich
         self.console = rich.console.Console(
             width=None if known_width else UNBOUNDED,

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from neurogym_core.ecosystem.names import plain
 from neurogym_core.ecosystem.published import how_to_install
 from neurogym_core.tools import refresh
 
@@ -89,6 +90,7 @@ def test_json_rows_hold_what_a_program_needs(ngym) -> None:
         (["foo", "--species", "mouse"], ["foo/Odours-v0"]),
         (["--paper", "KIANI 2009"], ["foo/Odours-v0"]),
         (["--paper", "10.1126/science.1169405"], ["foo/Odours-v0"]),
+        (["--paper", "Kiáni 2009"], ["foo/Odours-v0"]),
         (["--paper", "kiani 2008"], []),
     ],
 )
@@ -173,6 +175,15 @@ def test_unusable_tasks_are_marked(ngym) -> None:
     text = ngym("list").stdout
     assert "foolab 1.0 (x-foolab)  ! incompatible" in text
     assert "`ngym doctor` describes it" in text
+
+
+def test_names_with_accents_are_found_without_them() -> None:
+    assert plain("Hernández-Pérez") == plain("HERNANDEZ-perez") == "hernandez-perez"
+
+
+def test_no_columns_are_no_width(ngym, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    assert "Dots-v0" in ngym("list").stdout
 
 
 def test_an_empty_list_is_reported(ngym) -> None:

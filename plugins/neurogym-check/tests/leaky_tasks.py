@@ -364,6 +364,39 @@ class SilentDelay(TellingDelay):
     longer_for_one: float = 0.0
 
 
+class WhenItCame(Task):
+    """Report whether a tone came early, late or not at all in a noise of any duration.
+
+    The tone cannot be heard, and no duration of a period shows when it came.
+    """
+
+    heard: float = 0.0
+
+    timing = {"wait": 200, "decision": 300}
+
+    def define(self):
+        self.observe(fixation=1, sound=1)
+        self.act(rest=1, choose=3)
+        self.vary(tone=Choice(3), noise=Uniform(1500, 2000))
+        self.correct_choice("tone")
+
+    def new_trial(self, trial):
+        trial.periods("wait", "noise", "decision", noise=trial["noise"])
+        trial.show("fixation", 1, during=("wait", "noise"))
+        trial.show("sound", 0, during="noise", noise=5.0)
+        onset = np.take((0, 400, 900), trial["tone"])
+        came = trial["tone"] > 0
+        trial.show("sound", 0.01 + self.heard, during="noise", start=onset, stop=onset + 100,
+                   where=came)  # fmt: skip
+        trial.answer("choose", trial["tone"], during="decision")
+
+
+class WhenItWasHeard(WhenItCame):
+    """The tone can be heard."""
+
+    heard: float = 4.0
+
+
 # ---------------------------------------------------------------------- answers and histories
 
 

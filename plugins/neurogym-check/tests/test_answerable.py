@@ -28,6 +28,11 @@ NEWCOMERS = {
     "WithheldWithoutCue": "T011",
     "SwappedHalfway": "T011",
     "MaskedCue": "T011",
+    "Rectified": "T011",
+    "Truncated": "T011",
+    "Saturated": "T011",
+    "OfTheFirst": "T011",
+    "Halved": "T011",
 }
 CODES = ["T010", "T011", "T012"]
 

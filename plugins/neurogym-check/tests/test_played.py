@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from neurogym_check.audit.measures import Measure, measure_shortcuts
 
-from neurogym_core import Choice, Task
+from neurogym_core import END, STAY, Choice, Outcome, Task
 from neurogym_core.tools import TaskInfo
 
 ONE_OF_TWO = np.eye(2)
@@ -194,6 +194,58 @@ class ThirdAtRandom(EveryThird):
         return now.conditions["coins"][np.arange(now.n), now.trial_state["number"]]
 
 
+class LeftsThenRight(Task):
+    """Choose left exactly three times in a row, and then right; nothing shows when."""
+
+    timing = {"work": 1500}
+    trial_state = {"lefts": 0}
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, choose=("left", "right"))
+        self.vary(onset=lambda rng, prior: rng.integers(1, 13, prior.n))
+
+    def new_trial(self, trial):
+        trial.periods("work")
+        last = trial.duration("work") - self.dt
+        trial.answer("choose", 1, during="work", start=last, then="wait", slot="work", correct=0)
+        trial.max_reward(1.0)
+
+    def is_time(self, now):
+        """Whether to choose right."""
+        return now.trial_state["lefts"] == 3
+
+    def before(self, now):
+        """The action before it is time."""
+        return 1
+
+    def step_action(self, now, action):
+        right = action == 2
+        paid = right & self.is_time(now)
+        ended = right | (now.remaining < 1.5 * self.dt)
+        lefts = now.trial_state["lefts"]
+        now.trial_state["lefts"] = np.where(action == 1, lefts + 1, 0)
+        now.answer(ended, np.where(right, 1, 0), np.where(paid, Outcome.CORRECT, Outcome.ERROR))
+        return 1.0 * paid, np.where(ended, END, STAY)
+
+    def step_target(self, now):
+        return np.where(self.is_time(now), 2, self.before(now))
+
+
+class WhenLit(LeftsThenRight):
+    """Choose right in the step that follows a light; it comes after 1 to 12 steps, at random."""
+
+    def step_observation(self, now, obs):
+        obs[:, 0] = self.is_time(now)
+        return obs
+
+    def is_time(self, now):
+        return np.round(now.elapsed / self.dt) == now.conditions["onset"]
+
+    def before(self, now):
+        return 0
+
+
 class InTurn(Sides):
     """Copy one light for five trials, then the other one; the outcomes of the subject are read."""
 
@@ -244,6 +296,20 @@ def test_a_rhythm_earns_no_more_than_the_best_answer_where_there_is_none():
     found = measures(ThirdAtRandom)
     assert found["oracle"].score > 0.95
     assert abs(found["rhythm"].score - 2 / 3) < 0.06
+
+
+def test_a_sequence_of_actions_is_found_where_it_solves_the_task():
+    found = measures(LeftsThenRight)
+    assert found["oracle"].score == found["sequence"].score == 1
+    assert max(found[name].high for name in ("constant", "clock", "random", "guess")) < 0.2
+
+
+@pytest.mark.slow
+def test_a_sequence_of_actions_earns_little_where_moments_are_random():
+    """One of twelve moments is right; 4 SDs of 2,000 trials are 0.025."""
+    found = measures(WhenLit)
+    assert found["oracle"].score == 1
+    assert 1 / 12 - 0.025 < found["sequence"].score < 1 / 12 + 0.025
 
 
 def test_a_fixed_answer_earns_what_it_earns_by_playing():

@@ -53,6 +53,17 @@ def test_a_shortcut_that_is_put_back_is_found(leaky, name):
     assert not set(measures) & set(there.within_reach())
 
 
+@pytest.mark.parametrize("name", ["WhenItCame", "WhenItWasHeard"])
+def test_no_classifier_knows_when_a_stimulus_begins_but_from_its_channel(leaky, name):
+    """Chance is 1/3; the bounds are 5 SDs of 1,000 trials from it."""
+    measures = measure_shortcuts(make_task(getattr(leaky, name))).measures
+    assert measures["durations"].score < 1 / 3 + 0.075
+    if name == "WhenItCame":
+        assert measures["all"].score < 1 / 3 + 0.075
+    else:
+        assert measures["all"].score > 0.9
+
+
 # ---------------------------------------------------------------------- the measures
 
 

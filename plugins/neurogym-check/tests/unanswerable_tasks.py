@@ -224,6 +224,48 @@ class MaskedCue(NoCue):
 # ---------------------------------------------------------------------- without a mistake
 
 
+class Rectified(Solvable):
+    """The two lights show the size of the evidence, and not its sign."""
+
+    def stimulus(self, trial):
+        evidence = 2.0 * trial["side"] - 1
+        self.light(trial, np.abs(np.stack([-evidence, evidence], axis=1)))
+
+
+class Truncated(Solvable):
+    """A contrast below 1 is converted to whole numbers."""
+
+    def stimulus(self, trial):
+        self.light(trial, (0.9 * np.eye(2)[trial["side"]]).astype(int))
+
+
+class Saturated(Solvable):
+    """The light is added to a background that is as bright as the display can be."""
+
+    def stimulus(self, trial):
+        self.light(trial, np.clip(1 + np.eye(2)[trial["side"]], 0, 1))
+
+
+class OfTheFirst(Solvable):
+    """All trials of a batch show the light of the first one."""
+
+    def stimulus(self, trial):
+        self.light(trial, np.repeat(np.eye(2)[trial["side"]][:1], trial.n, axis=0))
+
+
+class Halved(Solvable):
+    """Two of four answers share a light."""
+
+    def define(self):
+        self.observe(fixation=1, light=2)
+        self.act(rest=1, choose=4)
+        self.vary(side=Choice(4))
+        self.correct_choice("side")
+
+    def stimulus(self, trial):
+        self.light(trial, np.eye(2)[trial["side"] // 2])
+
+
 class Faint(Solvable):
     """Half of the trials are hard, and all can be solved better than by chance."""
 

@@ -300,3 +300,240 @@ class Navigator(Subject):
         self.place = place
         right = (self.lead + self.coin > 0) | (self.side == "right")
         return steering(along + 1e-3, seen["view"][:, 0] * 90.0, right)
+
+
+# ---------------------------------------------------------------------- blocks
+
+
+class BlockObserver(Subject):
+    """Of PriorBlocks and HistoryPerceptualDecisionMaking: sums the evidence, and infers the block.
+
+    It knows how long blocks are, and not whether the first one of a session repeats. The answer of
+    a trial follows from its choice and the reward.
+
+    Args:
+        knows_blocks: whether it expects repetitions or alternations at all.
+    """
+
+    def __init__(self, knows_blocks: bool = True, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.knows_blocks = knows_blocks
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        task, n = env.task, env.num_envs
+        if hasattr(task, "weakest"):
+            weaker = np.linspace(task.weakest, 1, 101)
+            self.means = np.stack([np.ones(101), weaker], axis=1)
+        else:
+            self.means = np.array(task.coherences)[:, None] / 200 * [1, -1]
+        self.sums, self.seen = np.zeros((n, 2)), np.zeros(n)
+        self.trial, self.last = np.full(n, -1), np.full(n, -1)
+        self.action, self.right = np.zeros(n, np.int64), np.zeros(n, bool)
+        self.lead = np.zeros(n)  # log odds that the first block of the session repeats
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        task, channels = env.task, env.task.channels
+        number = env.trial_number % (task.trials_per_session or np.inf)
+        ended = env.trial_number != self.trial
+        if ended.any():
+            self._learn(task, ended, number, env.last_reward > 0)
+        self.trial = env.trial_number.copy()
+        stimulus = observations[:, channels["stimulus"]].astype(float)
+        asked = observations[:, channels["fixation"]][:, 0] < 0.5
+        shown = ~asked & (stimulus != 0).any(axis=1)
+        self.sums[shown] += stimulus[shown]
+        self.seen[shown] += 1
+        precision = task.dt / task.sigma**2
+        power = 0.5 * self.seen[:, None] * (self.means**2).sum(axis=1)
+        likely = [
+            np.logaddexp.reduce((self.sums @ means.T - power) * precision, axis=1)
+            for means in (self.means, self.means[:, ::-1])
+        ]
+        odds = likely[0] - likely[1] + self._prior(task, number)
+        self.action = np.where(asked, 1 + (odds < 0), 0)
+        return self.action
+
+    def _repeats(self, task, number: np.ndarray) -> np.ndarray:
+        """Return the probabilities that the answer repeats, if the first block is either kind."""
+        second = (number // task.block_length).astype(int) % 2
+        return np.stack([np.take(task.p_repeat, second), np.take(task.p_repeat, 1 - second)])
+
+    def _prior(self, task, number: np.ndarray) -> np.ndarray:
+        """Return the log odds of the first answer before the evidence."""
+        first = 1 / (1 + np.exp(-self.lead))
+        repeats = (self._repeats(task, number) * [first, 1 - first]).sum(axis=0)
+        known = (number > 0) & (self.last >= 0) & self.knows_blocks
+        sign = np.where(self.last == 0, 1, -1)
+        return np.where(known, sign * np.log(repeats / (1 - repeats)), 0.0)
+
+    def _learn(self, task, ended: np.ndarray, number: np.ndarray, right: np.ndarray) -> None:
+        answered = ended & (self.action > 0) & (self.trial >= 0)
+        answer = np.where(right, self.action - 1, 2 - self.action)
+        learned = answered & (number > 1) & (self.last >= 0)
+        repeats = self._repeats(task, number - 1)
+        same = answer == self.last
+        likely = np.where(same, repeats, 1 - repeats)
+        self.lead = np.where(learned, self.lead + np.log(likely[0] / likely[1]), self.lead)
+        self.last = np.where(answered, answer, self.last)
+        fresh = ended & (number == 0)
+        self.lead[fresh], self.last[fresh] = 0.0, -1
+        self.sums[ended], self.seen[ended] = 0, 0
+
+
+# ---------------------------------------------------------------------- one trial
+
+
+class _OneTrial(Subject):
+    """Base of observers that forget everything at the end of a trial."""
+
+    carries_state = False
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        self.trial = np.full(env.num_envs, -1)
+        self.rows = np.arange(env.num_envs)
+        self.forget(np.ones(env.num_envs, bool))
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        begins = env.trial_number != self.trial
+        self.trial = env.trial_number.copy()
+        self.forget(begins)
+        seen = {
+            name: observations[:, units].astype(float) for name, units in env.task.channels.items()
+        }
+        return self.act(env.task, seen, seen["fixation"][:, 0] < 0.5)
+
+    def forget(self, begins: np.ndarray) -> None:
+        """Begin the trials of some envs, (n,) bool; of all at first."""
+        raise NotImplementedError
+
+    def act(self, task, seen, asked: np.ndarray) -> np.ndarray:
+        """Return actions (n,); `asked` says whether the fixation cue is off."""
+        raise NotImplementedError
+
+
+class Summer(_OneTrial):
+    """Of RoitmanShadlen and PostDecisionWager: sums the motion, and looks as long as possible.
+
+    Where a sure target is offered, it chooses it if a direction is less likely to be right than the
+    sure target pays.
+    """
+
+    def forget(self, begins: np.ndarray) -> None:
+        if begins.all():
+            self.lead, self.steps = np.zeros((2, len(begins)))
+        self.lead[begins], self.steps[begins] = 0, 0
+
+    def act(self, task, seen, asked: np.ndarray) -> np.ndarray:
+        shown = (seen["stimulus"] != 0).any(axis=1)
+        self.lead += np.where(shown, seen["stimulus"] @ [1.0, -1.0], 0)
+        self.steps += shown
+        if "targets" in seen:  # of RoitmanShadlen: the motion lasts until the answer
+            asked = asked & (self.steps * task.dt >= float(task.timing["stimulus"].mean) - 1e-6)
+        direction = np.where(self.lead > 0, 1, 2)
+        if "sure" not in seen:
+            return np.where(asked, direction, 0)
+        drift = np.array(task.coherences) / 100  # of the difference, per step
+        power = self.steps[:, None] * drift**2 / 2
+        precision = task.dt / (2 * task.sigma**2)
+        right = np.exp((np.abs(self.lead)[:, None] * drift - power) * precision)
+        wrong = np.exp((-np.abs(self.lead)[:, None] * drift - power) * precision)
+        confidence = right.sum(axis=1) / (right + wrong).sum(axis=1)
+        sure = (seen["sure"][:, 0] > 0.5) & (confidence < task.rewards["sure"])
+        return np.where(asked, np.where(sure, 3, direction), 0)
+
+
+class Weigher(_OneTrial):
+    """Of ProbabilisticReasoning: adds the weights of the four shapes."""
+
+    def forget(self, begins: np.ndarray) -> None:
+        if begins.all():
+            self.odds = np.zeros(len(begins))
+
+    def act(self, task, seen, asked: np.ndarray) -> np.ndarray:
+        weights = np.array(task.weights)
+        odds = sum(seen[f"place{k + 1}"] @ weights for k in range(4))
+        self.odds = np.where(asked, self.odds, odds)
+        return np.where(asked, 1 + (self.odds > 0), 0)
+
+
+class FlashCounter(_OneTrial):
+    """Of PulseDecisionMaking: the probability that there were more pulses on the right.
+
+    It knows the probabilities of pulses on the rich and on the poor side, that either side may be
+    the rich one, and that it is right in a tie.
+    """
+
+    def forget(self, begins: np.ndarray) -> None:
+        if begins.all():
+            self.odds: list[list[np.ndarray]] = [[] for _ in begins]
+        for env in np.flatnonzero(begins):
+            self.odds[env] = []
+
+    def act(self, task, seen, asked: np.ndarray) -> np.ndarray:
+        sides = np.concatenate([seen["left"], seen["right"]], axis=1)
+        for env in np.flatnonzero((sides != 0).any(axis=1) & ~asked):
+            self.odds[env].append((sides[env] - 0.5) / task.pulse_noise**2)
+        action = np.zeros(len(asked), np.int64)
+        for env in np.flatnonzero(asked):
+            action[env] = 1 + (self._right(task, np.array(self.odds[env])) > 0.5)
+        return action
+
+    @staticmethod
+    def _right(task, odds: np.ndarray) -> float:
+        """Return the probability that right is the answer, given log odds (bins, 2) of pulses."""
+        found = np.zeros(2)
+        for rich in (0, 1):
+            counts = []
+            for side in (0, 1):
+                p = task.p_rich if side == rich else task.p_poor
+                joint = np.array([1.0])
+                for odd in odds[:, side]:
+                    joint = np.convolve(joint, [1 - p, p * np.exp(odd)])
+                counts.append(joint)
+            both = np.outer(*counts)
+            more = np.triu(both, 1).sum() + (np.trace(both) if rich else 0)
+            found += [more, both.sum()]
+        return float(found[0] / found[1])
+
+
+class PulseFilter(_OneTrial):
+    """Of Detection: goes as soon as the probability of a pulse so far is large enough.
+
+    Args:
+        sure: that probability; the default is the best of a grid.
+    """
+
+    def __init__(self, sure: float = 0.6, seed: int | None = 0) -> None:
+        super().__init__(seed)
+        self.sure = sure
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        task = env.task
+        drawn = task.sample(100_000, seed=1)
+        lasts = drawn.period_steps["stimulus"]
+        ms = np.asarray(drawn.notes["pulse_onset"], float)
+        onset = np.where(ms < 0, lasts.max(), np.rint(ms / task.dt)).astype(int)  # last: no pulse
+        table = np.zeros((lasts.max() + 1, lasts.max() + 1))
+        np.add.at(table, (lasts, onset), 1)
+        self.onsets = table[::-1].cumsum(axis=0)[::-1]  # (t, onset): in trials that last t or more
+        self.shown = max(round(task.pulse / task.dt), 1)
+        super().begin(env)
+
+    def forget(self, begins: np.ndarray) -> None:
+        if begins.all():
+            self.ratio = np.zeros((len(begins), self.onsets.shape[1]))
+            self.steps = np.zeros(len(begins), int)
+        self.ratio[begins], self.steps[begins] = 0, 0
+
+    def act(self, task, seen, asked: np.ndarray) -> np.ndarray:
+        precision = task.dt / task.sigma**2
+        gain = (seen["stimulus"][:, 0] * task.strength - task.strength**2 / 2) * precision
+        onset = np.arange(self.ratio.shape[1] - 1)
+        on = (self.steps[:, None] >= onset) & (self.steps[:, None] < onset + self.shown)
+        self.ratio[:, :-1] += np.where(asked[:, None] & on, gain[:, None], 0)
+        self.steps += asked
+        weight = self.onsets[np.minimum(self.steps, len(self.onsets) - 1)] * np.exp(self.ratio)
+        came = np.arange(weight.shape[1]) < self.steps[:, None]
+        came[:, -1] = False
+        present = (weight * came).sum(axis=1) / np.maximum(weight.sum(axis=1), 1e-300)
+        return np.where(asked & (present > self.sure), 1, 0)

@@ -38,8 +38,9 @@ class LeverPress(Task):
 
     The number of presses is not shown: the subject has to count. Of the subjects without memory,
     the best one presses with a probability of 0.75 on every step of 100 ms, and is correct in 11 %
-    of the trials; pressing as long as the cue is on is never correct. Performance is the reward
-    relative to that of four presses at once.
+    of the trials; pressing as long as the cue is on is never correct. The cue need not be seen: it
+    is nearly always on after 800 ms, so that waiting as long, pressing four times and releasing,
+    again and again, earns 1. Performance is the reward relative to that of four presses at once.
 
     Deviations from the paper: none; there is no single original. In NeuroGym's task the fourth
     press itself is rewarded, so that pressing while the cue is on is enough; rats had to press at
@@ -173,8 +174,8 @@ class LeverPressWithPoke(LeverPress):
     cue is always on. A poke ends the trial: it is rewarded after exactly four presses, and an error
     after fewer or more. There is no resting action: the choices of `do` are to press (0) and to
     poke (1). The subject has to count its actions: of the subjects without memory, the best one
-    pokes with a probability of 0.2 on every step, and is correct in 8 % of the trials. Performance
-    is the reward.
+    pokes with a probability of 0.2 on every step, and is correct in 8 % of the trials. Nothing has
+    to be seen: five actions in turn earn 1, and a clock does. Performance is the reward.
 
     Deviations from the paper: none; there is no single original. In NeuroGym's task a poke that
     comes too early only resets the count, and one that comes too late is rewarded, so that poking
@@ -203,7 +204,8 @@ class LeverPressWithPokeRest(LeverPressWithPoke):
     drinks ends at 1. Working always pays (by 0.5, 1 or 1.5): thirst changes the value of a drink,
     not the best action. Performance is the reward, effort included, relative to that of the best
     subject, and not below 0. Poking at random is correct in 8 % of the trials at most, and then
-    costs more than it earns.
+    costs more than it earns. Nothing has to be seen: five actions in turn, repeated in every trial,
+    earn 1.
 
     Deviations from the paper: none; there is no single original. Rewards and effort are NeuroGym's;
     the dynamics of thirst are ours.

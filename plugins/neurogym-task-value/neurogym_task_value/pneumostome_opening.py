@@ -46,7 +46,8 @@ class PneumostomeOpening(Task):
 
     There are no correct or wrong actions; performance is the reward relative to moving up at once
     and staying open. Always opening earns 0.2, because a fifth of the trials begins at the surface;
-    acting at random 0.03. No memory is needed: the current observation alone earns 1.
+    acting at random 0.03. No memory is needed: the current observation alone earns 1. Nor
+    are eyes: moving up three times and opening, whatever is shown, earns 0.97.
 
     Deviations from the paper:
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import eq
 from typing import Any
 
 from neurogym_core import InvalidValueError, NeurogymError, Task
@@ -62,11 +63,6 @@ class Stage:
                 f"The stage {number} was given updates={self.updates!r}. Expected a whole number,"
                 " 1 or more. Give another, or leave it out."
             )
-        if not settings and self.shares is None:
-            raise InvalidValueError(
-                f"The stage {number}, {dict(given)!r}, is the tasks themselves. Expected settings"
-                " that differ, or shares. Change one, or leave the stage out."
-            )
         known = {name for task in tasks for name in _names(task)}
         for name in settings:
             if name not in known:
@@ -78,6 +74,11 @@ class Stage:
             ]
         except NeurogymError as error:
             raise InvalidValueError(f"In the stage {number}: {error}") from error
+        if self.shares is None and all(map(eq, self.tasks, tasks)):
+            raise InvalidValueError(
+                f"The stage {number}, {dict(given)!r}, is the tasks themselves. Expected settings"
+                " that differ, or shares. Change one, or leave the stage out."
+            )
 
     def ends(self, accuracy: float, updates: int) -> bool:
         """Return whether the next stage begins, after so many updates in this one."""

@@ -106,6 +106,7 @@ def test_networks_that_are_trained_together_have_their_own_stages(tasks):
         ({"sigma": 0}, InvalidValueError, "a list"),
         ([{}], InvalidValueError, "tasks themselves"),
         ([{"updates": 5}], InvalidValueError, "tasks themselves"),
+        ([{"timing": {}}], InvalidValueError, "tasks themselves"),
         ([{"sigma": 0.0, "updates": 0}], InvalidValueError, "1 or more"),
         ([{"sigmas": 0.0}], UnknownNameError, "sigma"),
         ([{"timing": {"delays": 0}}], InvalidValueError, "stage 0"),

@@ -20,7 +20,9 @@ def best_shortcut(info: TaskInfo) -> str | None:
 
     A classifier of a part leaves out nothing that counts if it is within `SAME` of the ideal (of
     the oracle, if the ideal is unknown) or of a classifier of everything that is as good; nor does
-    one that the manifest admits. Policies that are given right answers do not count.
+    one that the manifest admits. Nor does a classifier of everything but durations that is as good
+    as one of everything, since durations then say nothing. Policies that are given right answers
+    do not count.
 
     Args:
         info: the task, with the shortcuts of its manifest.
@@ -36,6 +38,7 @@ def best_shortcut(info: TaskInfo) -> str | None:
             name not in TOLD
             and score < everything
             and not any(fnmatchcase(name, pattern) for pattern in info.admitted)
+            and not (name == "without.durations" and score > known.get("all", 1.0) - SAME)
         )
     )
     return max(partial, key=lambda name: known[name], default=None)

@@ -211,6 +211,14 @@ def command(
         f"{reached}: accuracy {last['accuracy']:.3f}{_levels(run, info, last['accuracy'])} after"
         f" {last['seconds']:.0f} s. The run is in {run.folder}."
     )
+    stages, stage = getattr(trainer, "stages", ()), getattr(trainer, "stage", 0)
+    if stage < len(stages):
+        click.echo(
+            f"It ended in stage {stage} (from 0; {len(stages)} come before the task itself), and"
+            f" was not trained on the task. More {trainer.unit} with --resume continue it; a lower"
+            " `advance_at` ends a stage earlier.",
+            err=True,
+        )
     if last["aborts"] >= 0.05:
         click.echo(
             f"It broke a hold {last['aborts']:.2g} times per trial; counting those trials as 0, its"
@@ -344,7 +352,8 @@ def _resumed(folder: Path, tasks: Sequence[str], given: dict[str, Any]) -> Run:
         if value not in (None, (), False) and name not in ("updates", "steps")
     ]
     if tasks or other:
-        names = [*tasks, *(f"--{name.replace('_', '-')}" for name in other)]
+        flags = {one.name: one.opts[0] for one in click.get_current_context().command.params}
+        names = [*tasks, *(flags[name] for name in other)]
         raise click.UsageError(
             f"--resume was given with {', '.join(names)}; a run keeps its settings. Give --updates"
             " or --steps only."

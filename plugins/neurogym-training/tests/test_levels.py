@@ -29,3 +29,17 @@ def test_the_best_shortcut_leaves_out_something_that_counts() -> None:
     assert (
         best_shortcut(replace(better, admitted={"channel.*": "the cue suffices"})) == "without.cue"
     )
+
+
+def test_a_classifier_without_durations_is_no_shortcut_where_durations_say_nothing() -> None:
+    """One without durations that falls short of one that sees everything leaves something out."""
+    known = {"oracle": 1.0, "all": 0.8, "constant": 0.4, "without.durations": 0.8}
+    task = TaskInfo(
+        group="neurogym.tasks", name="A-v0", value="a:A", distribution="a", version="1",
+        namespace="a", ideal={"value": 1.0}, shortcuts=known,
+    )  # fmt: skip
+    assert best_shortcut(task) == "constant"
+    assert (
+        best_shortcut(replace(task, shortcuts={**known, "without.durations": 0.7}))
+        == "without.durations"
+    )

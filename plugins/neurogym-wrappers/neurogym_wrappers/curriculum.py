@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from typing import Any
 
 from neurogym_core import InvalidValueError, NeurogymError, Task
@@ -73,7 +73,9 @@ class Curriculum(MixtureBase):
             raise InvalidValueError(
                 f"Curriculum was given the stage {k}, {dict(stage)!r}: {error}"
             ) from error
-        if made == self.task:
+        if made == self.task or not any(
+            len(value) if isinstance(value, Sized) else True for value in stage.values()
+        ):
             raise InvalidValueError(
                 f"Curriculum was given the stage {k}, {dict(stage)!r}, which is {self.task.name}"
                 " without a change. Change a setting, or leave the stage out."

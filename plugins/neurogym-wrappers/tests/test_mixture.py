@@ -409,6 +409,7 @@ def test_a_curriculum_advances_a_good_subject_and_holds_back_a_bad_one():
         ((), "at least one mapping of settings"),
         (({"timing": {"stimulis": 3}},), "Did you mean 'stimulus'"),
         (({},), "which is Choosing without a change"),
+        (({"timing": {}},), "which is Choosing without a change"),
     ],
 )
 def test_impossible_stages_are_refused(stages, says):

@@ -79,7 +79,8 @@ class Audit:
             answers), ``constant`` (the best fixed answer), ``clock`` (the best fixed answer on the
             best fixed step), ``guess`` (answers at random when asked), ``random`` (acts at random
             on every step), ``counter`` (the best sequence of answers over 2 to 30 trials),
-            ``rhythm`` (another answer every 2 to 30 times that a trial asks). These play, and see
+            ``rhythm`` (another answer every 2 to 30 times that a trial asks), ``sequence`` (the
+            best sequence of actions, repeated from the trial's beginning). These play, and see
             something: ``history`` (receives the right answer of the previous trial), ``winstay``
             (repeats a right answer), ``familiar`` (knows the last trials' stimuli),
             ``waiter`` (waits, and answers unless a signal comes), ``copied`` (answers one slot
@@ -170,11 +171,17 @@ def _count(task: Task) -> int:
 
 
 class _Auditor:
-    """Measures one task, whose trials can be drawn before they are played."""
+    """Measures one task, whose trials can be drawn before they are played.
 
-    def __init__(self, task: Task, seed: int) -> None:
+    Args:
+        task: the task.
+        seed: seed of trials and noise.
+        n: number of trials; None: a few thousand, fewer if they are long.
+    """
+
+    def __init__(self, task: Task, seed: int, n: int | None = None) -> None:
         self.task, self.seed = task, seed
-        self.batch = draw(task, _count(task), seed)
+        self.batch = draw(task, n or _count(task), seed)
         self.answers: Answers = answers_of(task, self.batch, seed)
         n = len(self.batch)
         # Sessions are divided by time, not by subject, so that both parts have all of them.
@@ -196,9 +203,9 @@ class _Auditor:
         if columns.longest >= 3 * few and "all" in self.measures:
             for where in ("first", "middle", "last"):
                 look = columns_of(task, self.batch, self.seed, (where, few))
-                content = look.channel != DURATIONS
-                if content.any():
-                    self.measures[f"look.{where}"] = self._looking(look, content)
+                seen = np.ones(len(look.channel), bool)
+                if seen.any():
+                    self.measures[f"look.{where}"] = self._looking(look, seen)
         return self.measures
 
     # ------------------------------------------------------------------ policies that see a part
@@ -209,7 +216,7 @@ class _Auditor:
             return
         # Stimuli after the last window are feedback.
         content = columns.channel != DURATIONS
-        before = columns.place <= columns.place_of[max(self.answers.last)]
+        before = columns.place <= columns.closes[max(self.answers.last)]
         channels = list(dict.fromkeys(columns.channel[content & before]))[:PARTS]
         # A period that only lasts longer or shorter is no part of the stimulus, unless all do.
         kind = "period" if content.any() else "duration"
@@ -243,7 +250,7 @@ class _Auditor:
         content = columns.place[columns.channel != DURATIONS]
         shown = np.zeros(columns.places.shape[1], bool)
         shown[content] = True
-        shown[int(columns.place_of[max(self.answers.last)]) + 1 :] = False
+        shown[int(columns.closes[max(self.answers.last)]) + 1 :] = False
         there = columns.places & shown
         last = there.shape[1] - 1 - there[:, ::-1].argmax(axis=1)
         if there.any() and np.ptp(last):
@@ -252,6 +259,10 @@ class _Auditor:
 
     def _looking(self, columns: Columns, seen: np.ndarray) -> Measure:
         """Return the measure of the best policy on some columns, or on a table (n, d)."""
+        return Measure.of(self.performance(columns, seen))
+
+    def performance(self, columns: Columns, seen: np.ndarray) -> np.ndarray:
+        """Return the performance (m,) of that policy in the trials on which it was not fitted."""
         choices = []
         for k, scores in enumerate(self.answers.scores):
             if seen.ndim == 1:
@@ -264,7 +275,7 @@ class _Auditor:
                 continue
             policy = best_policy(table[rows], scores[rows])
             choices.append(policy(table[self.tested]))
-        return Measure.of(self.answers.performance(choices, self.tested))
+        return self.answers.performance(choices, self.tested)
 
     def _before_answering(self, columns: Columns, k: int) -> np.ndarray:
         """Return (d,) whether a column is seen before the answer to a slot.
@@ -272,8 +283,8 @@ class _Auditor:
         Feedback is not. Nor is the duration of the window, or, if the answer is due at a moment,
         a stimulus after the window's opening.
         """
-        opens = columns.place_of[self.answers.first[k]]
-        closes = columns.place_of[self.answers.last[k]]
+        opens = columns.opens[self.answers.first[k]]
+        closes = columns.closes[self.answers.last[k]]
         content = columns.channel != DURATIONS
         if self.answers.timed:
             return (columns.place < opens) | (content & (columns.place == opens))

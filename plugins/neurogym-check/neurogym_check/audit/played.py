@@ -14,6 +14,8 @@ from neurogym_core.players import TaskView
 
 ENVS = 2048
 """Envs in which candidates are compared."""
+ROUNDS = 4
+"""Most rounds of a search among candidates that are like the best one."""
 KEPT = 6
 """One of so many candidates is kept in each round of the comparison."""
 SESSIONS = 64
@@ -53,7 +55,7 @@ def played(
     chosen = []
     for family in families(task, bank, seed + 1):
         progress(family.name)
-        chosen.append(family._replace(rows=_best(task, bank, family, budget, seed + 2)))
+        chosen.append(family._replace(rows=_searched(task, bank, family, budget, seed + 2)))
     progress("test")
     parts = [
         family.policy(bank, np.repeat(family.rows, SESSIONS, axis=0), seed + k)
@@ -82,6 +84,17 @@ def _best(task: Task, bank: Bank, family: Family, budget: _Budget, seed: int) ->
         best = np.argsort(-means, kind="stable")[: max(len(rows) // KEPT, 1)]
         rows, seed = rows[best], seed + 1
     return rows
+
+
+def _searched(task: Task, bank: Bank, family: Family, budget: _Budget, seed: int) -> np.ndarray:
+    """Return the best of all candidates of a family, and of those that are like it, and so on."""
+    best = _best(task, bank, family, budget, seed)
+    for k in range(ROUNDS if family.near is not None else 0):
+        again = _best(task, bank, family._replace(rows=family.near(best)), budget, seed + 10 * k)
+        if np.array_equal(again, best):
+            break
+        best = again
+    return best
 
 
 __all__ = ["played"]

@@ -7,7 +7,7 @@ each on some trials, and measures it on others.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import ClassVar, NamedTuple
 
@@ -27,6 +27,10 @@ LAGS = range(1, 9)
 """Trials back that a policy of familiarity remembers."""
 LONGEST = 4 * max(PERIODS)
 """Length of the sequence of a counter."""
+SEQUENCE = 8
+"""Actions of the longest sequences of which all are played, if they are few enough."""
+RUNS = 20
+"""Durations of the first of two actions that are held in turn."""
 IMITATED = 6000
 """Most steps of the oracle that are imitated."""
 LEARNED = 10_000
@@ -118,6 +122,16 @@ class Rhythm(Played):
         self.times = np.where(now.fresh, 0, self.times) + opens
         other = self.times % self.rows[:, 0] == 0
         return np.where(other, self.rows[:, 2], self.rows[:, 1])
+
+
+class Sequence(Played):
+    """Repeats a sequence of actions from the beginning of each trial, whatever is shown or asked.
+
+    Rows: the number of actions, and the actions in turn.
+    """
+
+    def __call__(self, now: Now) -> np.ndarray:
+        return np.asarray(self.rows[self.all, 1 + now.step % self.rows[:, 0]])
 
 
 class Copying(Played):
@@ -324,11 +338,16 @@ class Several:
 
 
 class Family(NamedTuple):
-    """A name, a class of policies, and its candidates (C, P)."""
+    """A name, a class of policies, and its candidates (C, P).
+
+    Attributes:
+        near: returns candidates that are like one (1, P), where they are too many to play all.
+    """
 
     name: str
     policy: Callable[[Bank, np.ndarray, int], Played]
     rows: np.ndarray
+    near: Callable[[np.ndarray], np.ndarray] | None = None
 
 
 def families(task: Task, bank: Bank, seed: int) -> Iterator[Family]:
@@ -346,6 +365,10 @@ def families(task: Task, bank: Bank, seed: int) -> Iterator[Family]:
         yield Family("clock", Clock, _clocks(answers, trial, window))
     if len(rhythms := _rhythms(bank, seed)):
         yield Family("rhythm", Rhythm, rhythms)
+    if task.step_action is not None and not task.actions.continuous:
+        yield Family(
+            "sequence", Sequence, _sequences(task.actions.size, trial), _Near(task.actions.size)
+        )
     if TaskView(task).hooks and not task.actions.continuous:
         imitated = Imitated(bank, 64)
         steps = TaskView(task).typical_steps
@@ -427,6 +450,54 @@ def _clocks(answers: np.ndarray, trial: int, window: int) -> np.ndarray:
     fits = max(CANDIDATES // len(times), 2)
     some = answers[np.linspace(0, len(answers) - 1, min(len(answers), fits)).astype(int)]
     return np.concatenate([np.repeat(times, len(some), axis=0), np.tile(some, (len(times), 1))], 1)
+
+
+def _sequences(actions: int, trial: int) -> np.ndarray:
+    """Return all short sequences of actions, and those that hold one action and then another.
+
+    They are played where a hook gives actions their effect, as with a lever. Elsewhere an answer
+    ends its window, so that a sequence earns as much as `Clock` does with its first answer, or
+    `Rhythm` where windows are repeated.
+    """
+    found: list[tuple[int, ...]] = []
+    for length in range(1, SEQUENCE + 1):
+        if len(found) + actions**length > CANDIDATES:
+            break
+        found += itertools.product(range(actions), repeat=length)
+    longest = min(trial, LONGEST)
+    times = np.unique(np.geomspace(1, longest, RUNS).round().astype(int)).tolist()
+    for first, then in itertools.permutations(range(actions), 2):
+        for held, after in itertools.product(times, (1, 2, 5, longest)):
+            found.append(((first,) * held + (then,) * after)[:longest])
+    return _as_rows(dict.fromkeys(found))
+
+
+def _as_rows(sequences: Iterable[tuple[int, ...]]) -> np.ndarray:
+    """Return rows of `Sequence`."""
+    return np.array([[len(one), *np.resize(one, LONGEST)] for one in sequences])
+
+
+class _Near:
+    """Sequences that differ from one in one or two actions, or have one or two more or fewer."""
+
+    def __init__(self, actions: int) -> None:
+        self.actions = range(actions)
+
+    def __call__(self, row: np.ndarray) -> np.ndarray:
+        one = tuple(row[0, 1 : 1 + row[0, 0]].tolist())
+        near = self._one_edit(one)
+        if len(one) <= SEQUENCE:
+            near = dict.fromkeys((*near, *(two for edit in near for two in self._one_edit(edit))))
+        fits = [edit for edit in near if 0 < len(edit) <= LONGEST]
+        return _as_rows([one, *fits[:CANDIDATES]])
+
+    def _one_edit(self, one: tuple[int, ...]) -> dict[tuple[int, ...], None]:
+        found = []
+        for at in range(len(one) + 1):
+            found += [(*one[:at], action, *one[at:]) for action in self.actions]
+            found.append((*one[:at], *one[at + 1 :]))
+            found += [(*one[:at], action, *one[at + 1 :]) for action in self.actions]
+        return dict.fromkeys(found)
 
 
 def _rhythms(bank: Bank, seed: int) -> np.ndarray:
