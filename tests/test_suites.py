@@ -1,8 +1,8 @@
 """Tasks of suites beside simulations of others: ideals, shortcuts, and the sentences about both.
 
 The numbers were simulated by another hand, from descriptions of the tasks alone, in 10,000 trials
-or more (SE 0.003). That they are earned is tested in the packages, by playing; here stored numbers and
-pages are compared.
+or more (SE 0.003). That they are earned is tested in the packages, by playing; here stored numbers
+and pages are compared.
 """
 
 from __future__ import annotations
