@@ -13,6 +13,8 @@ from fnmatch import fnmatchcase
 import pytest
 from neurogym_check.audit.measures import Audit, Measure
 
+from neurogym_core import make_task
+from neurogym_core.players import TaskView
 from neurogym_core.tools import find_task, installed, load
 
 SUITES = {"cognition", "driscoll24", "dynamics", "learning", "modcog", "motivation"}
@@ -111,3 +113,16 @@ def test_no_shortcut_is_half_way_to_the_ideal_unless_the_page_has_its_number(tas
         whole = "." in name and found.score > ideal - 0.03
         stated = any(abs(one - found.score) < 0.03 for one in said)
         assert admitted or whole or stated, (name, found)
+
+
+@pytest.mark.slow
+def test_tags_say_which_trials_follow_from_earlier_ones():
+    wrong = []
+    for task in installed().tasks:
+        if task.namespace == "visual":  # envs without a Task
+            continue
+        made = make_task(task.id)
+        follows = made.reads_outcomes or TaskView(made).stateful
+        if ("across-trials" in task.tags) != follows:
+            wrong.append(task.id)
+    assert not wrong
