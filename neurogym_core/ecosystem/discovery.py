@@ -358,8 +358,11 @@ def _unknown(kind: str, name: str, offers: Sequence[Described]) -> str:
         )
     spaces = list(dict.fromkeys(offer.namespace for offer in offers))
     names = [offer.id if slash else offer.name for offer in offers]
-    names += [snake_case(one) for one in names if name.islower()]
+    spelled = {snake_case(one): one for one in names} if name.islower() else {}
+    names += spelled
     hint = did_you_mean(name, names)
+    if kind == "task" and (meant := nearest(name, names)) in spelled:
+        hint = f" Did you mean {spelled[meant]!r}?"  # ids of tasks have one spelling
     if kind == "task" and nearest(name, names, 0.8) is None:
         # Names of few letters are alike by their "-v0": a listed task can be much nearer.
         hint = _similar_task(name) or hint

@@ -69,3 +69,13 @@ def test_every_kind_of_thing_is_found_in_the_list():
         assert names.brought(kind)[name] == package
     assert names.brought("plugins")["ngym_read_experiment"] == "neurogym-training"
     assert names.brought("plugins")["ngym_checkup"] == "neurogym-registry"
+
+
+@pytest.mark.parametrize("given", ["dlygointr-v0", "dlygointr", "ready_set_go-v0"])
+def test_an_id_in_lower_case_is_answered_with_the_id_that_exists(given, site):
+    """Names in snake case, which wrappers may have, are no ids of tasks."""
+    ids = {"Dlygointr-v0": "timers.tasks:One", "ReadySetGo-v0": "timers.tasks:Two"}
+    site.add("timers", tasks=ids, files={"tasks.py": ""})
+    known = "ReadySetGo-v0" if "_" in given else "Dlygointr-v0"
+    with pytest.raises(UnknownTaskError, match=f"Did you mean 'x-timers/{known}'"):
+        make(f"x-timers/{given}")

@@ -94,12 +94,10 @@ def refuse(task: Task) -> None:
     }
     trials = task.sample(100, seed=0)
     tables = trials.tables
-    right = tables.outcome == Outcome.CORRECT
-    most = np.where(right, tables.reward, -np.inf).max(axis=(1, 2))
-    least = np.where(right, tables.reward, np.inf).min(axis=(1, 2))
     graded = any(pays is not None for pays in tables.slots.pays)
-    graded |= bool((most > least + SAME).any())  # where nothing is right, -inf and inf
-    reasons["the reward of an answer depends on its moment or its error"] = graded
+    reasons["the reward of an answer depends on its moment or its error"] = (
+        graded or pays_by_moment(trials)
+    )
     reasons["its choices have prices"] = bool((tables.outcome == Outcome.OTHER).any())
     reasons["nothing shows when a window opens"] = _opens_unseen(trials)
     if not any(reasons.values()):
@@ -112,6 +110,14 @@ def refuse(task: Task) -> None:
             f"The observer {NAME!r} cannot play {task.name}: {', '.join(why)}. Expected a task of"
             " separate trials with choices. Write an observer for this task."
         )
+
+
+def pays_by_moment(trials: TrialBatch) -> bool:
+    """Return whether right answers earn different rewards within a trial."""
+    right, reward = trials.tables.outcome == Outcome.CORRECT, trials.tables.reward
+    most = np.where(right, reward, -np.inf).max(axis=(1, 2))
+    least = np.where(right, reward, np.inf).min(axis=(1, 2))
+    return bool((most > least + SAME).any())  # where nothing is right, -inf and inf
 
 
 def _followed(task: Task) -> tuple[bool, bool]:

@@ -400,3 +400,54 @@ def test_an_observer_that_is_not_there_is_a_failure(with_ideal):
 
 def test_an_exact_ideal_passes_without_an_observer(with_ideal):
     assert with_ideal(1.0, "exact", "no noise").status == "passed"
+
+
+PRICED = """
+import numpy as np
+
+from neurogym_core import Choice, Subject, Task
+
+class Haste(Task):
+    \"\"\"Report the sign of a noisy light; each 100 ms costs a fifth of the reward.
+
+    doi:10.1038/nature12742
+    \"\"\"
+
+    rewards = {"correct": 1.0}
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, choose=2)
+        self.vary(side=Choice(2))
+        self.correct_choice("side")
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", stimulus=500)
+        trial.show("light", 2 * trial["side"] - 1, during="stimulus", noise=10)
+        for k in range(5):
+            start, stop = 100 * k, 100 * (k + 1)
+            trial.answer("choose", trial["side"], "stimulus", start=start, stop=stop,
+                         correct=1 - 0.2 * k)
+        trial.max_reward(1)
+
+class Look(Subject):
+    carries_state = False
+
+    def __call__(self, env, observations):
+        return 1 + (observations[:, 0] > 0)
+"""
+
+
+@pytest.mark.parametrize(("value", "status"), [(0.95, "failed"), (0.6, "failed"), (0.84, "passed")])
+def test_classifiers_are_no_limit_of_an_ideal_where_the_reward_falls_with_time(site, value, status):
+    """One look of 100 ms, paid in full, is right in 0.841; all five of them in 0.987."""
+    how = "neurogym_task_haste.tasks:Look"
+    site.add(
+        "neurogym-task-haste",
+        tasks={"Haste-v0": "neurogym_task_haste.tasks:Haste"},
+        files={"tasks.py": PRICED},
+        manifest="schema = 1\n"
+        + site.row("Haste-v0", ideal=f'{{ value = {value}, by = "observer", how = "{how}" }}'),
+    )
+    (result,) = check_task("Haste-v0", "full", select=["A004"])
+    assert result.status == status, result.reason

@@ -29,7 +29,7 @@ class AXCPT(Task):
     the probe by the share `price` of it, until the end of the window. Performance is the reward
     relative to `correct`. The ideal observer knows the answer after a B, and gives it at once;
     after an A it starts from the odds of an X, sums the evidence of the probe, and answers when
-    waiting no longer pays. It earns 0.934.
+    waiting no longer pays. It earns 0.935.
 
     Mean performance says little, since most trials are targets. Always answering "target" earns
     0.70. Ignoring the probe, an answer by the cue alone earns 0.90, as in the paper, and so does

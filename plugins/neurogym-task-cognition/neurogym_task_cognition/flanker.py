@@ -27,7 +27,7 @@ class Flanker(Task):
     the arrows by the share `price` of it, until the end of the window. Performance is the reward
     relative to `correct`. Guessing at once earns 0.5, the sum of the five arrows 0.56, and the
     flankers alone 0.49. The ideal observer, which sums the evidence of the centre and answers when
-    waiting no longer pays, earns 0.863: it is correct in 94.7 % of the trials, after 174 ms on
+    waiting no longer pays, earns 0.862: it is correct in 94.7 % of the trials, after 174 ms on
     average. Answering after 100 ms always earns 0.77.
 
     A subject that attends to the centre alone shows no effect of the flankers, whatever the noise.

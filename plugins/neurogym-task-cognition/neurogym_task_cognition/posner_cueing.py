@@ -29,7 +29,7 @@ class PosnerCueing(Task):
     Time has a price: the reward of the right answer falls linearly from `correct` at the onset of
     the letter by the share `price` of it, until the end of the window. Performance is the reward
     relative to `correct`. Guessing at once earns 0.5. The ideal observer, which sums the evidence
-    of both places and answers when waiting no longer pays, earns 0.863: it is correct in 94.7 % of
+    of both places and answers when waiting no longer pays, earns 0.862: it is correct in 94.7 % of
     the trials, after 174 ms on average. Answering after 100 ms always earns 0.77. Looking only
     where the arrow points, and guessing if nothing is there, earns 0.80: in any task of this kind
     most letters are there. Looking at one side only earns 0.68, half of the way.

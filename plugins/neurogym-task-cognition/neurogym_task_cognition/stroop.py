@@ -30,7 +30,7 @@ class Stroop(Task):
     Time has a price: the reward of the right answer falls linearly from `correct` at the onset of
     the word by the share `price` of it, until the end of the window. Performance is the reward
     relative to `correct`. Guessing at once earns 0.5. The ideal observer, which sums the evidence
-    of the feature that is asked and answers when waiting no longer pays, earns 0.863: it is correct
+    of the feature that is asked and answers when waiting no longer pays, earns 0.862: it is correct
     in 94.7 % of the trials, after 174 ms on average. Answering after 100 ms always earns 0.77.
     The same observer without the cue earns 0.66 with the ink, and 0.68, half of the way, with the
     sum of ink and word: half of the trials are congruent. Mixed tasks with two answers always have

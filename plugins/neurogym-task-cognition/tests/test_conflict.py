@@ -12,7 +12,7 @@ from neurogym_task_cognition.stroop import Stroop
 from neurogym_core import InvalidValueError, run
 
 TASKS = (Flanker, Stroop, Simon)
-IDEAL = 0.863
+IDEAL = 0.862
 
 
 def played(task, subject=None, trials=4000):

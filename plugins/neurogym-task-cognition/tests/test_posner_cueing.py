@@ -11,7 +11,7 @@ from neurogym_task_cognition.posner_cueing import PosnerCueing
 
 from neurogym_core import InvalidValueError, run
 
-IDEAL = 0.863
+IDEAL = 0.862
 KINDS = ("valid", "neutral", "invalid")
 
 

@@ -9,7 +9,7 @@ from neurogym_task_cognition.task_switching import TaskSwitching
 
 from neurogym_core import InvalidValueError, run
 
-IDEAL = 0.863
+IDEAL = 0.862
 
 
 def played(task, subject=None, trials=10_000):

@@ -86,7 +86,7 @@ class NetworkSubject:
         actions = self._actions(env.task, outputs.cpu().numpy())
         if self.answers == "first":
             return actions
-        return np.where(env.is_asked & ~env.can_wait, actions, env.task.actions.rest)
+        return only_where(env.is_asked & ~env.can_wait, actions, env.task.actions)
 
     def _forget(self, env: TaskVectorEnv) -> None:
         """Reset the state where a trial begins."""
@@ -122,3 +122,17 @@ class NetworkSubject:
         others = np.delete(np.arange(outputs.shape[1]), rest)
         best = others[outputs[:, others].argmax(axis=1)]
         return np.where(outputs[:, others].max(axis=1) > self.bound, best, rest)
+
+
+def only_where(asked: np.ndarray, said: np.ndarray, actions: Any) -> np.ndarray:
+    """Return the actions `said` where `asked`, and resting elsewhere.
+
+    Args:
+        asked: (…) bool.
+        said: (…) ids, or (…, k) values in [-1, 1].
+        actions: the actions of the task.
+    """
+    if actions.continuous:
+        rest = actions.from_task_units(actions.rest_value)
+        return np.where(asked[..., None], said, rest).astype(said.dtype)
+    return np.where(asked, said, actions.rest)

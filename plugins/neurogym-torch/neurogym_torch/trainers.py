@@ -28,7 +28,7 @@ from neurogym_torch.networks import (
 )
 from neurogym_torch.optimizing import Optimizing
 from neurogym_torch.stages import stages_of
-from neurogym_torch.subjects import ANSWERS, NetworkSubject
+from neurogym_torch.subjects import ANSWERS, NetworkSubject, only_where
 
 
 class SupervisedTrainer(Trainer):
@@ -234,7 +234,9 @@ class SupervisedTrainer(Trainer):
                     " more. Give another."
                 )
         for task in self.tasks:
-            if answers == "last" and task.actions.rest is None:
+            actions = task.actions
+            untriggered = actions.continuous and actions.trigger is None
+            if answers == "last" and (actions.rest is None or untriggered):
                 raise NotSupportedError(
                     f"answers='last' was given, but {task.name} has no rest action, so every step"
                     " is an answer. Use 'first'."
@@ -377,11 +379,14 @@ class SupervisedTrainer(Trainer):
         if self.answers == "first":
             return batch.score(outputs)
         own = self.layout.outputs(batch.which, outputs).cpu().numpy()
-        task = self.tasks[batch.which]
-        said = task.actions.decode_units(own) if self.targets == "units" else own.argmax(axis=2)
-        last = np.zeros(said.shape, bool)
+        actions = self.tasks[batch.which].actions
+        last = np.zeros(own.shape[:2], bool)
         last[batch.row, batch.stop - 1] = True
-        return TorchBatch.score(batch, np.where(last, said, task.actions.rest))
+        if actions.continuous:
+            said = np.clip(own, -1, 1)
+        else:
+            said = actions.decode_units(own) if self.targets == "units" else own.argmax(axis=2)
+        return TorchBatch.score(batch, only_where(last, said, actions))
 
     def _joined(self, records: list[TrialRecord]) -> TrialRecord:
         common = ("outcome", "performance", "reward", "aborts", "steps")

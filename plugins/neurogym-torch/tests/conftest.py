@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from small_tasks import Pulses, Waiting
 
-from neurogym_core import Axis, Choice, Ring, Task, Uniform
+from neurogym_core import Angle, Axis, Choice, Ring, Task, Uniform
 
 if importlib.util.find_spec("torch") is None or importlib.util.find_spec("neurogym_torch") is None:
     collect_ignore_glob = ["test_*.py"]
@@ -77,6 +77,24 @@ class Position(Task):
         trial.timecourse("hand", ramp, during="follow")
 
 
+class Pointer(Task):
+    """Point in the direction of a stimulus."""
+
+    timing = {"stimulus": 300, "decision": 200}
+
+    def define(self):
+        self.observe(point=("cos", "sin"))
+        self.act(go=Axis(-1, 1, rest=-1, trigger=0), point=Angle())
+        self.vary(direction=Uniform(0, 2 * np.pi))
+
+    def new_trial(self, trial):
+        trial.periods("stimulus", "decision")
+        angle = trial["direction"]
+        both = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        trial.show("point", both, during=("stimulus", "decision"))
+        trial.answer("point", angle, during="decision", tolerance=0.3)
+
+
 class Match(Task):
     """Compare two stimuli across a delay of ten steps."""
 
@@ -111,6 +129,7 @@ def tasks():
         Directions=Directions,
         Pulses=Pulses,
         Waiting=Waiting,
+        Pointer=Pointer,
         Position=Position,
         Match=Match,
         Cursor=Cursor,

@@ -157,6 +157,32 @@ def test_the_answer_is_the_first_or_the_last_output(tasks, answers, right):
     assert (played["aborts"].sum() == 0) == (answers == "last")
 
 
+class Pointing(Blurting):
+    """Points the wrong way before the last step of `Pointer`, and the right way there."""
+
+    def unroll(self, inputs, state=None, generator=None):
+        state = self.initial_state(len(inputs)) if state is None else state
+        clock = state + torch.arange(1, inputs.shape[1] + 1)
+        point = inputs * torch.where(clock < 5, -1, 1)[..., None]
+        go = torch.ones_like(inputs[..., :1])
+        return torch.cat([go, point], dim=2), inputs, clock[:, -1:]
+
+
+@pytest.mark.parametrize(("answers", "right"), [("first", 0), ("last", 1)])
+def test_the_answer_is_the_first_or_the_last_output_of_continuous_actions(tasks, answers, right):
+    trainer = GRUTrainer(tasks.Pointer, answers=answers, **SMALL)
+    trainer.network = Pointing()
+    assert trainer.test()[0]["performance"].mean() == right
+    played = trainer.play(40, seed=1)
+    assert played["performance"].mean() == right
+    assert (played["aborts"].sum() == 0) == (answers == "last")
+
+
+def test_continuous_actions_that_answer_on_every_step_have_no_last_answer(tasks):
+    with pytest.raises(NotSupportedError, match="no rest action"):
+        GRUTrainer(tasks.Position, answers="last", **SMALL)
+
+
 def test_continuous_actions_are_trained_by_squared_error(tasks):
     trainer = GRUTrainer(
         tasks.Position, hidden=16, batch=32, learning_rate=1e-2, test_every=100, test_trials=50

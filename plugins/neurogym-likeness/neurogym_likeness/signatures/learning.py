@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from neurogym_behaviour.behaviour import Behaviour, CannotTellError
 from neurogym_behaviour.measures import Measure
-from neurogym_behaviour.proportions import difference_interval
+from neurogym_behaviour.proportions import difference_interval, wilson_interval
 
+from neurogym_likeness.signatures.columns import columns, enough
 from neurogym_likeness.signatures.model import signature
 
 RESAMPLES = 400
@@ -130,4 +131,43 @@ def exploration_with_horizon(behaviour: Behaviour) -> Measure:
     return Measure(*found, len(long) + len(short))
 
 
-__all__ = ["exploration_with_horizon", "faster_learning_when_volatile", "matching_of_choices"]
+@signature("surprise-speeds-learning.toml")
+def surprise_speeds_learning(behaviour: Behaviour) -> Measure:
+    """Return the median learning rate after large errors minus that after middling ones."""
+    number, _ = columns(behaviour, "number", "since")
+    guess = behaviour.column("choice").astype(float)
+    next_ = np.flatnonzero(behaviour.after[1:])  # rows that the next one follows
+    error = number[next_] - guess[next_]
+    known = np.isfinite(error) & np.isfinite(guess[next_ + 1]) & (error != 0)
+    rows, error = next_[known], error[known]
+    enough(known)
+    rate = (guess[rows + 1] - guess[rows]) / error
+    low, high = np.quantile(np.abs(error), (1 / 3, 2 / 3))
+    size = np.abs(error)
+    parts = rate[(size >= low) & (size < high)], rate[size >= high]
+    enough(*[np.ones(len(part), bool) for part in parts])
+    rng, drawn = np.random.default_rng(0), []
+    for _ in range(RESAMPLES):
+        middle, large = (np.median(part[rng.integers(0, len(part), len(part))]) for part in parts)
+        drawn.append(large - middle)
+    limits = np.quantile(drawn, (0.025, 0.975))
+    return Measure(float(np.median(parts[1]) - np.median(parts[0])), *map(float, limits), len(rows))
+
+
+@signature("one-trial-of-learning.toml")
+def one_trial_of_learning(behaviour: Behaviour) -> Measure:
+    """Return the accuracy in the second trial of a problem minus one half."""
+    (presentation,) = columns(behaviour, "presentation")
+    right = behaviour.correct[presentation == 2]
+    enough(np.ones(len(right), bool))
+    low, high = wilson_interval(int(right.sum()), len(right))
+    return Measure(float(right.mean() - 0.5), low - 0.5, high - 0.5, len(right))
+
+
+__all__ = [
+    "exploration_with_horizon",
+    "faster_learning_when_volatile",
+    "matching_of_choices",
+    "one_trial_of_learning",
+    "surprise_speeds_learning",
+]

@@ -7,6 +7,7 @@ from neurogym_behaviour.behaviour import Behaviour, CannotTellError
 from neurogym_behaviour.measures import Measure
 from neurogym_behaviour.proportions import difference_interval, wilson_interval
 
+from neurogym_likeness.signatures.columns import LEAST, columns
 from neurogym_likeness.signatures.model import signature
 
 Z = 1.959964
@@ -14,23 +15,14 @@ RESAMPLES = 200
 """Resamples of the bootstrap."""
 PENALTY = 1e-3
 """Weight of the squares of slopes, which keeps those of choices without errors finite."""
-LEAST = 30
-"""Fewest trials of a kind."""
 BINS = 20
 """Groups of trials with about equal amounts."""
-
-
-def _columns(behaviour: Behaviour, *names: str) -> list[np.ndarray]:
-    missing = [name for name in names if name not in behaviour.record]
-    if missing:
-        raise CannotTellError(f"the record has no column {', '.join(missing)}")
-    return [behaviour.record[name] for name in names]
 
 
 @signature("pavlovian-bias.toml")
 def pavlovian_bias(behaviour: Behaviour) -> Measure:
     """Return how much more often pressing to win and not pressing to avoid are right."""
-    (kind,) = _columns(behaviour, "kind")
+    (kind,) = columns(behaviour, "kind")
     right = behaviour.column("outcome") == "correct"
     value, variance, n = 0.0, 0.0, 0
     for name, sign in (("go to win", 1), ("no-go to avoid", 1),
@@ -48,7 +40,7 @@ def pavlovian_bias(behaviour: Behaviour) -> Measure:
 @signature("later-rewards-count-less.toml")
 def later_rewards_count_less(behaviour: Behaviour) -> Measure:
     """Return the change of the frequency of the later offer per tenfold delay, amounts equal."""
-    days, later, choice = *_columns(behaviour, "days", "later"), behaviour.column("choice")
+    days, later, choice = *columns(behaviour, "days", "later"), behaviour.column("choice")
     used = (choice >= 0) & (days > 0)
     late, x = (choice[used] == 1) * 1.0, np.log10(days[used].astype(float))
     if len(x) < BINS * LEAST:
@@ -66,7 +58,7 @@ def later_rewards_count_less(behaviour: Behaviour) -> Measure:
 @signature("losses-weigh-more.toml")
 def losses_weigh_more(behaviour: Behaviour) -> Measure:
     """Return the log ratio of the slopes of acceptance on losses and on gains."""
-    gain, loss, choice = *_columns(behaviour, "gain", "loss"), behaviour.column("choice")
+    gain, loss, choice = *columns(behaviour, "gain", "loss"), behaviour.column("choice")
     used = choice >= 0
     accepts = (choice[used] == 0) * 1.0
     if min(accepts.sum(), (1 - accepts).sum()) < LEAST:
@@ -108,7 +100,7 @@ def risk_is_avoided(behaviour: Behaviour) -> Measure:
     Only the second half of the longest session counts: while the symbols are learned, the risky one
     is chosen again after good luck, and is taken for a bad one after bad luck.
     """
-    left, right, choice = *_columns(behaviour, "left", "right"), behaviour.column("choice")
+    left, right, choice = *columns(behaviour, "left", "right"), behaviour.column("choice")
     sure = ("sure 20", "sure 20 too")
     here = ((left == "risky") & np.isin(right, sure)) | ((right == "risky") & np.isin(left, sure))
     start = np.maximum.accumulate(np.where(behaviour.after, 0, np.arange(len(choice))))
@@ -124,7 +116,7 @@ def risk_is_avoided(behaviour: Behaviour) -> Measure:
 @signature("effort-when-likely.toml")
 def effort_when_likely(behaviour: Behaviour) -> Measure:
     """Return how much more often the hard offer is taken at the largest than the lowest chance."""
-    chance, choice = *_columns(behaviour, "chance"), behaviour.column("choice")
+    chance, choice = *columns(behaviour, "chance"), behaviour.column("choice")
     used = choice >= 0
     hard, low = choice == 1, used & (chance == chance.min())
     high = used & (chance == chance.max())
@@ -142,7 +134,7 @@ def fewer_pumps_after_bursts(behaviour: Behaviour) -> Measure:
 
     Differences are taken within sessions, whose means differ.
     """
-    pumps, burst = _columns(behaviour, "pumps", "burst")
+    pumps, burst = columns(behaviour, "pumps", "burst")
     session = np.cumsum(~behaviour.after)
     used = behaviour.after & (burst == 0) & (behaviour.column("choice") >= 0)
     used[0] = False

@@ -8,10 +8,9 @@ from neurogym_behaviour.behaviour import Behaviour, CannotTellError
 from neurogym_behaviour.measures import Measure
 from neurogym_behaviour.proportions import difference_interval
 
+from neurogym_likeness.signatures.columns import LEAST, columns, enough
 from neurogym_likeness.signatures.model import signature
 
-LEAST = 30
-"""Fewest trials of a kind."""
 WINDOW = 500.0
 """Part of the trains before the report whose clicks are weighed, ms."""
 PARTS, THIRDS = 5, 3
@@ -23,32 +22,20 @@ LATE = 20
 """Trials with a force field, before a catch trial counts."""
 
 
-def _columns(behaviour: Behaviour, *names: str) -> list[np.ndarray]:
-    missing = [name for name in names if name not in behaviour.record]
-    if missing:
-        raise CannotTellError(f"the record has no column {', '.join(missing)}")
-    return [behaviour.record[name] for name in names]
-
-
 def _chose_right(behaviour: Behaviour) -> np.ndarray:
     return behaviour.column("choice") == 1
-
-
-def _enough(*parts: np.ndarray) -> None:
-    if min(int(np.sum(part)) for part in parts) < LEAST:
-        raise CannotTellError(f"fewer than {LEAST} trials of a kind")
 
 
 @signature("recent-clicks-count-more.toml")
 def recent_clicks_count_more(behaviour: Behaviour) -> Measure:
     """Return the trend of the weights of the clicks over five parts of the last 500 ms."""
-    left, right, length = _columns(behaviour, "left", "right", "length")
+    left, right, length = columns(behaviour, "left", "right", "length")
     steps = left.shape[1]
     dt = max(round(float(length.max()) / steps), 1)
     last = np.clip(np.rint(length / dt).astype(int), 1, steps)
     window = round(WINDOW / dt)
     used = (behaviour.column("choice") >= 0) & (last >= window)
-    _enough(used)
+    enough(used)
     back = last[:, None] - window + np.arange(window)
     surplus = np.take_along_axis((right - left).astype(float), np.maximum(back, 0), axis=1)
     parts = np.stack([one.sum(axis=1) for one in np.array_split(surplus, PARTS, axis=1)], axis=1)
@@ -58,9 +45,9 @@ def recent_clicks_count_more(behaviour: Behaviour) -> Measure:
 @signature("towers-flat-kernel.toml")
 def towers_flat_kernel(behaviour: Behaviour) -> Measure:
     """Return the trend of the weights of the towers over the thirds of the corridor."""
-    left, right = _columns(behaviour, "left", "right")
+    left, right = columns(behaviour, "left", "right")
     used = behaviour.column("choice") >= 0
-    _enough(used)
+    enough(used)
     surplus = (right - left).astype(float)[:, : left.shape[1] // THIRDS * THIRDS]
     parts = np.stack([one.sum(axis=1) for one in np.array_split(surplus, THIRDS, axis=1)], axis=1)
     return measures.psychophysical_kernel(parts[used], _chose_right(behaviour)[used])["trend"]
@@ -69,9 +56,9 @@ def towers_flat_kernel(behaviour: Behaviour) -> Measure:
 @signature("context-selects-evidence.toml")
 def context_selects_evidence(behaviour: Behaviour) -> Measure:
     """Return the weight of the feature that counts minus that of the other one."""
-    context, right, high = _columns(behaviour, "context", "right", "high")
+    context, right, high = columns(behaviour, "context", "right", "high")
     used = behaviour.column("choice") >= 0
-    _enough(used)
+    enough(used)
     sides, pitches = (one.astype(float) - np.mean(one) for one in (right, high))
     located = context == "location"
     counts, other = (np.where(located, *pair) for pair in ((sides, pitches), (pitches, sides)))
@@ -87,29 +74,29 @@ def context_selects_evidence(behaviour: Behaviour) -> Measure:
 @signature("belief-follows-hazard.toml")
 def belief_follows_hazard(behaviour: Behaviour) -> Measure:
     """Return the weight of the star before the last at low hazards minus that at high ones."""
-    hazard, number, star = _columns(behaviour, "hazard", "number", "star")
+    hazard, number, star = columns(behaviour, "hazard", "number", "star")
     rows, there = np.arange(len(number)), (behaviour.column("choice") >= 0) & (number > LAGS)
     low, high = (there & side for side in (hazard < 0.5, hazard > 0.5))
-    _enough(low, high)
+    enough(low, high)
     used, half = low | high, np.where(low, 0.5, -0.5)
     # Stars before it count, too, and agree with it at low hazards.
     lags = [star[rows, np.maximum(number.astype(int) - 1 - k, 0)][used] for k in range(LAGS + 1)]
-    columns = {f"star {k}": one for k, one in enumerate(lags)}
-    columns |= {f"change {k}": one * half[used] for k, one in enumerate(lags)}
-    found = measures.logistic_regression(columns, _chose_right(behaviour)[used])["change 1"]
+    weighed = {f"star {k}": one for k, one in enumerate(lags)}
+    weighed |= {f"change {k}": one * half[used] for k, one in enumerate(lags)}
+    found = measures.logistic_regression(weighed, _chose_right(behaviour)[used])["change 1"]
     return Measure(found.value, found.low, found.high, int(used.sum()))
 
 
 @signature("waiting-tells-accuracy.toml")
 def waiting_tells_accuracy(behaviour: Behaviour) -> Measure:
     """Return the accuracy after long waits minus that after short ones, without a reward."""
-    waited, paid = _columns(behaviour, "waited", "paid")
+    waited, paid = columns(behaviour, "waited", "paid")
     used = (behaviour.column("choice") >= 0) & (paid == 0)
-    _enough(used)
+    enough(used)
     right = behaviour.column("outcome") == "correct"
     middle = np.median(waited[used])
     long, short = used & (waited > middle), used & (waited < middle)
-    _enough(long, short)
+    enough(long, short)
     found = difference_interval(
         int(right[long].sum()), int(long.sum()), int(right[short].sum()), int(short.sum())
     )
@@ -119,18 +106,18 @@ def waiting_tells_accuracy(behaviour: Behaviour) -> Measure:
 @signature("sniffs-do-not-last-longer.toml")
 def sniffs_do_not_last_longer(behaviour: Behaviour) -> Measure:
     """Return the mean time of reports about the hardest mixtures minus that about the easiest."""
-    (share,) = _columns(behaviour, "share")
+    (share,) = columns(behaviour, "share")
     times, used = behaviour.column("reaction_time"), behaviour.column("choice") >= 0
     ease = np.abs(share.astype(float) - 50)
     hard, easy = used & (ease == ease.min()), used & (ease == ease.max())
-    _enough(hard, easy)
+    enough(hard, easy)
     return measures.mean_difference(times[hard], times[easy], "ms")
 
 
 @signature("rotation-after-effect.toml")
 def rotation_after_effect(behaviour: Behaviour) -> Measure:
     """Return the mean angle of the cursor in the first trials after a rotation, against it."""
-    turn, angle = _columns(behaviour, "turn", "end_angle")
+    turn, angle = columns(behaviour, "turn", "end_angle")
     after, sign = np.zeros(len(turn), bool), np.zeros(len(turn))
     for k in range(1, SOON + 1):
         held = behaviour.after.copy()
@@ -147,7 +134,7 @@ def rotation_after_effect(behaviour: Behaviour) -> Measure:
 @signature("force-after-effect.toml")
 def force_after_effect(behaviour: Behaviour) -> Measure:
     """Return the mean deviation in catch trials, to the side that the field does not push to."""
-    field, catch, off = _columns(behaviour, "field", "catch", "deviation")
+    field, catch, off = columns(behaviour, "field", "catch", "deviation")
     session = np.cumsum(~behaviour.after)
     found = []
     for one in np.unique(session):
@@ -169,10 +156,10 @@ def _mean(values: np.ndarray, unit: str) -> Measure:
 @signature("slow-pursuit-at-low-contrast.toml")
 def slow_pursuit_at_low_contrast(behaviour: Behaviour) -> Measure:
     """Return the early gain of the pursuit at the highest contrast minus that at the lowest."""
-    contrast, speed, early = _columns(behaviour, "contrast", "speed", "early")
+    contrast, speed, early = columns(behaviour, "contrast", "speed", "early")
     gain = early / speed
     low, high = contrast == contrast.min(), contrast == contrast.max()
-    _enough(low, high)
+    enough(low, high)
     if contrast.min() == contrast.max():
         raise CannotTellError("the contrast does not vary")
     return measures.mean_difference(gain[high], gain[low])
@@ -181,7 +168,7 @@ def slow_pursuit_at_low_contrast(behaviour: Behaviour) -> Measure:
 @signature("neighbours-are-confused.toml")
 def neighbours_are_confused(behaviour: Behaviour) -> Measure:
     """Return the share of misplaced blocks that are one place off, minus that by chance."""
-    size, blocks = _columns(behaviour, "size", "blocks")
+    size, blocks = columns(behaviour, "size", "blocks")
     near, chance = [], []
     for row, n in enumerate(size.astype(int)):
         if n < 4:
@@ -201,9 +188,9 @@ def neighbours_are_confused(behaviour: Behaviour) -> Measure:
 @signature("rotation-takes-time.toml")
 def rotation_takes_time(behaviour: Behaviour) -> Measure:
     """Return the slope of reaction times on angles, right answers to figures that are the same."""
-    angle, mirror = _columns(behaviour, "angle", "mirror")
+    angle, mirror = columns(behaviour, "angle", "mirror")
     right = (behaviour.column("outcome") == "correct") & (mirror == 0)
-    _enough(right)
+    enough(right)
     if np.ptp(angle[right]) == 0:
         raise CannotTellError("the angle does not vary")
     times, n = behaviour.column("reaction_time")[right], int(right.sum())
