@@ -106,7 +106,7 @@ def test_no_shortcut_is_half_way_to_the_ideal_unless_the_page_has_its_number(tas
                 task.intervals.items()}  # fmt: skip
     ideal = task.ideal.get("value", measures["oracle"].score)
     measures["oracle"] = Measure(ideal, ideal, ideal, 0)
-    measures.pop("copied", None)  # is told an answer
+    measures.pop("copied", None)  # is given an answer
     said = numbers(" ".join((load(task).__doc__ or "").split()))
     for name, found in Audit(measures).within_reach().items():
         admitted = any(fnmatchcase(name, pattern) for pattern in task.admitted)

@@ -150,6 +150,17 @@ def test_the_verdict_asks_for_nine_tenths_of_the_way(finals, ideal, said):
     assert verdict_on(described(KNOWN, ideal), *finals) == said
 
 
+def test_shortcuts_that_are_admitted_count_in_the_strict_number():
+    """A network that is as good as an admitted look of 100 ms has learned by the lenient rule only."""
+    maker = loaded("train_gallery")
+    shortcuts = {"oracle": 1.0, "all": 0.6, "constant": 0.1, "look.first": 0.8}
+    info = replace(described(shortcuts, 1.0), admitted={"look.*": "of 100 ms"})
+    runs = [{"task": info.id, "trainer": "gru", "seed": seed, "final": 0.92} for seed in range(3)]
+    assert maker.verdict(info, runs) == "learned"
+    assert not maker.learned_strictly(info, runs)
+    assert maker.learned_strictly(info, [run | {"final": 0.99} for run in runs])
+
+
 @pytest.mark.parametrize(
     ("subject", "said"),
     [

@@ -15,7 +15,7 @@ SAME = 0.03
 """Performances that differ by less count as equal."""
 
 
-def best_shortcut(info: TaskInfo) -> str | None:
+def best_shortcut(info: TaskInfo, *, admitted: bool = False) -> str | None:
     """Return the name of the best policy that leaves out something that counts; None if unknown.
 
     A classifier of a part leaves out nothing that counts if it is within `SAME` of the ideal (of
@@ -26,6 +26,7 @@ def best_shortcut(info: TaskInfo) -> str | None:
 
     Args:
         info: the task, with the shortcuts of its manifest.
+        admitted: whether policies count that the manifest admits.
     """
     known = info.shortcuts
     possible = info.ideal.get("value", known.get("oracle", 1.0))
@@ -37,7 +38,7 @@ def best_shortcut(info: TaskInfo) -> str | None:
         or (
             name not in TOLD
             and score < everything
-            and not any(fnmatchcase(name, pattern) for pattern in info.admitted)
+            and (admitted or not any(fnmatchcase(name, pattern) for pattern in info.admitted))
             and not (name == "without.durations" and score > known.get("all", 1.0) - SAME)
         )
     )
@@ -64,9 +65,13 @@ class Way:
         return (performance - self.shortcut) / (self.ideal - self.shortcut)
 
 
-def way_of(info: TaskInfo) -> Way | None:
-    """Return the way from the best shortcut to the ideal; None if there is none to go."""
-    best = best_shortcut(info)
+def way_of(info: TaskInfo, *, admitted: bool = False) -> Way | None:
+    """Return the way from the best shortcut to the ideal; None if there is none to go.
+
+    Args:
+        info, admitted: as in `best_shortcut`.
+    """
+    best = best_shortcut(info, admitted=admitted)
     if best is None:
         return None
     shortcut, known = info.shortcuts[best], "value" in info.ideal

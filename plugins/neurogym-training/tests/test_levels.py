@@ -26,9 +26,9 @@ def test_the_best_shortcut_leaves_out_something_that_counts() -> None:
     # A weak classifier of everything excuses no classifier of a part.
     better = replace(task, ideal={"value": 0.9})
     assert best_shortcut(better) == "channel.cue"
-    assert (
-        best_shortcut(replace(better, admitted={"channel.*": "the cue suffices"})) == "without.cue"
-    )
+    admitting = replace(better, admitted={"channel.*": "the cue suffices"})
+    assert best_shortcut(admitting) == "without.cue"
+    assert best_shortcut(admitting, admitted=True) == "channel.cue"
 
 
 def test_a_classifier_without_durations_is_no_shortcut_where_durations_say_nothing() -> None:
