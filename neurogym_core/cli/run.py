@@ -16,6 +16,7 @@ from neurogym_core.terminal.settings import (
 )
 
 _INTERRUPTED = 130  # exit code after Ctrl-C
+_OTHER_FORMATS = (".parquet", ".pqt", ".nwb", ".json", ".xlsx")
 
 
 @click.command(cls=PlayCommand)
@@ -94,6 +95,11 @@ def command(
     with usage_errors():
         experiment = _playing.experiment_of(task, conditions, wrap, given)
         game = _playing.ReportedGame(experiment)
+        if csv is not None and csv.suffix.lower() in _OTHER_FORMATS:
+            raise click.UsageError(
+                f"--csv was given {str(csv)!r}, the name of another format. Expected a file name"
+                " that ends in .csv. `ngym export` writes trials in other formats."
+            )
         if save is not None:
             if save.suffix != ".toml":
                 raise click.UsageError(

@@ -93,6 +93,13 @@ def test_too_few_steps_for_a_trial_are_reported(ngym, tmp_path):
     assert not (tmp_path / "x.csv").exists()
 
 
+def test_a_csv_file_has_no_name_of_another_format(ngym, tmp_path):
+    result = ngym("run", DOTS, "--n-trials", "2", "--csv", str(tmp_path / "x.parquet"))
+    assert result.exit_code == 2
+    assert "name of another format. Expected a file name that ends in .csv" in result.stderr
+    assert not (tmp_path / "x.parquet").exists()
+
+
 def test_the_csv_file_holds_what_run_would_give(ngym, tmp_path):
     path = tmp_path / "trials.csv"
     arguments = (

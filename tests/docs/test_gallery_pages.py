@@ -151,7 +151,7 @@ def test_the_verdict_asks_for_nine_tenths_of_the_way(finals, ideal, said):
 
 
 def test_shortcuts_that_are_admitted_count_in_the_strict_number():
-    """A network that is little better than an admitted look has learned by the lenient rule only."""
+    """A network that is hardly better than an admitted look is not counted by the strict rule."""
     maker = loaded("train_gallery")
     shortcuts = {"oracle": 1.0, "all": 0.6, "constant": 0.1, "look.first": 0.8}
     info = replace(described(shortcuts, 1.0), admitted={"look.*": "of 100 ms"})

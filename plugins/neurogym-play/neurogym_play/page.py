@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -12,7 +12,13 @@ from typing import Any
 
 from neurogym_core import Task, make_task
 from neurogym_core.players import noise_table
-from neurogym_core.tools import describe, find_task, is_file_reference, replacing
+from neurogym_core.tools import (
+    FileNotWrittenError,
+    describe,
+    find_task,
+    is_file_reference,
+    replacing,
+)
 from neurogym_play.beside import beside_of
 from neurogym_play.tables import trial_tables
 from neurogym_play.views import flashes, view_of
@@ -32,6 +38,8 @@ KEPT = ("consent.html", "save.js", "experiment.js", "experiment.css")
 """Files that a laboratory changes: an experiment that is written again keeps them."""
 TABLES = "task.json"
 """The one file of a page that differs from task to task."""
+NOISE = "noise.f32"
+"""The table of noise, which all pages and experiments have and few other folders."""
 QUICK = 700
 """Shortest response window for a person, ms; as in page.js."""
 PRACTICE = "train"
@@ -57,8 +65,8 @@ def write_page(
 
     Args:
         task, seed, conditions, wrap, params: as in `trial_tables`.
-        folder: the folder; it is made if it does not exist, and files of an earlier page are
-            replaced.
+        folder: the folder; it is made if it does not exist. Files of an earlier page are replaced,
+            those of others are not.
         n_trials: number of trials.
         practice: number of practice trials before them, which have feedback and are not recorded.
             They are of the split "train".
@@ -70,14 +78,15 @@ def write_page(
 
     Raises:
         NotSupportedError: the tables do not hold all that happens in a trial of this task.
-        FileNotWrittenError (OSError): a file cannot be written.
+        FileNotWrittenError (OSError): a file cannot be written, or would replace one that no
+            earlier export wrote.
     """
-    made = make_task(task, wrap=wrap, **params)
+    made, folder = make_task(task, wrap=wrap, **params), Path(folder)
     blocks = played_blocks(made, n_trials, practice, seed=seed, conditions=conditions)
     beside = beside_of(task, changed=bool(wrap or params or conditions))
-    return write_files(
-        page_files(made, task, blocks, feedback=feedback, beside=beside), Path(folder)
-    )
+    contents = page_files(made, task, blocks, feedback=feedback, beside=beside)
+    _refuse_files_of_others(folder, contents)
+    return write_files(contents, folder)
 
 
 def played_blocks(
@@ -137,7 +146,7 @@ def page_parts(
     return {**_about(made, task), "view": shown, "save": save, "feedback": feedback}, {
         **{f"view-{name}.js": text.encode() for name, text in drawings.items()},
         **{name: files(__package__).joinpath("web", name).read_bytes() for name in WEB},
-        "noise.f32": noise_table().astype("<f4").tobytes(),
+        NOISE: noise_table().astype("<f4").tobytes(),
     }
 
 
@@ -174,7 +183,8 @@ def write_experiment(
 
     Raises:
         NotSupportedError: the tables do not hold all that happens in a trial of this task.
-        FileNotWrittenError (OSError): a file cannot be written.
+        FileNotWrittenError (OSError): a file cannot be written, or would replace one that no
+            earlier export wrote.
     """
     made, folder = make_task(task, wrap=wrap, **params), Path(folder)
     blocks = played_blocks(made, n_trials, practice, seed=seed, conditions=conditions)
@@ -187,13 +197,31 @@ def write_experiment(
         )
     pages = page_files(made, task, blocks, feedback=feedback)
     drawings = [name for name in pages if name.startswith("view-")]
-    shared = {name: pages[name] for name in (*EXPERIMENT, *drawings, TABLES, "noise.f32")}
+    shared = {name: pages[name] for name in (*EXPERIMENT, *drawings, TABLES, NOISE)}
     here = files(__package__).joinpath("jspsych")
     own = {name: here.joinpath(name).read_bytes() for name in OWN}
+    _refuse_files_of_others(folder, {**shared, **own})
     kept = {name for name in KEPT if (folder / name).exists()}
     return write_files(
         {name: content for name, content in {**shared, **own}.items() if name not in kept}, folder
     )
+
+
+def _refuse_files_of_others(folder: Path, names: Iterable[str]) -> None:
+    """Raise `FileNotWrittenError` where files would be replaced that no earlier export wrote."""
+    if folder.exists() and not folder.is_dir():
+        raise FileNotWrittenError(
+            f"{folder} is a file. Expected a folder, or the name of a new one. Choose another name."
+        )
+    if (folder / NOISE).exists():
+        return
+    there = sorted(name for name in names if (folder / name).exists())
+    if there:
+        raise FileNotWrittenError(
+            f"{folder} has files that would be replaced, and that are not of an earlier export:"
+            f" {', '.join(there)}. Expected a new folder, an empty one, or that of an earlier"
+            " export. Choose another folder, or move these files."
+        )
 
 
 def _about(made: Task, task: Any) -> dict[str, str]:

@@ -17,7 +17,7 @@ from neurogym_play import write_experiment, write_page
 from neurogym_play.page import KEPT
 
 from neurogym_core import NotSupportedError, TrialRecord, make_task, run
-from neurogym_core.tools import find_task
+from neurogym_core.tools import FileNotWrittenError, find_task
 
 pytestmark = pytest.mark.filterwarnings("ignore:The shortest time for an answer")
 
@@ -51,6 +51,27 @@ def test_files_that_a_laboratory_changes_are_kept(tmp_path: Path) -> None:
     assert {(tmp_path / name).read_text("utf-8") for name in KEPT} == {"ours"}
     assert json.loads((tmp_path / "task.json").read_text("utf-8"))["trials"]["n_trials"] == 6
     assert "NeurogymTrial" in (tmp_path / "trial.js").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("write", "name"), [(write_page, "index.html"), (write_experiment, "package.json")]
+)
+def test_files_of_others_are_not_replaced(
+    write: Callable[..., Path], name: str, tmp_path: Path
+) -> None:
+    theirs, precious = tmp_path / "theirs", tmp_path / "theirs" / name
+    theirs.mkdir()
+    precious.write_text("precious", "utf-8")
+    with pytest.raises(FileNotWrittenError, match=f"not of an earlier export: {name}"):
+        write(DOTS, theirs, 2)
+    assert [path.name for path in theirs.iterdir()] == [name]
+    assert precious.read_text("utf-8") == "precious"
+    with pytest.raises(FileNotWrittenError, match="is a file"):
+        write(DOTS, precious, 2)
+    write(DOTS, tmp_path / "ours", 2)
+    (tmp_path / "ours" / "notes.txt").write_text("kept", "utf-8")
+    write(DOTS, tmp_path / "ours", 3)
+    assert (tmp_path / "ours" / "notes.txt").exists()
 
 
 @pytest.mark.parametrize("decision", [300, 1500])
