@@ -208,7 +208,15 @@ def compare(made: Any, rows: list[dict], pressed: list, n: int, seed: int) -> No
             said = np.nan if row[name] is None else row[name]
             assert said == value or (said != said and value != value), (name, row["trial"])
     asked = {"ArrowRight": "right", "ArrowLeft": "left"}
-    keys = {trial: key for _, practice, trial, key in pressed if not practice}
+    opened = {row["trial"]: json.loads(row["onsets"]) for row in rows}
+    ends = {
+        row["trial"]: row["shown_at"] + opened[row["trial"]][-1][2] + made.timing["decision"].value
+        for row in rows
+    }
+    # Where the page stands still, the timer of the scripted person rings after the window.
+    keys = {
+        trial: key for at, practice, trial, key in pressed if not practice and at < ends[trial]
+    }
     choices = [asked[keys[trial]] if trial in keys else "none" for trial in range(n)]
     assert [row["choice"] for row in rows] == choices
     # A page that stands still for a whole response window, on a busy machine, gets no key.
@@ -226,7 +234,6 @@ def compare(made: Any, rows: list[dict], pressed: list, n: int, seed: int) -> No
         assert -0.5 <= later <= made.dt + longest / 2
         late += errors
     times = {trial: at for at, practice, trial, _ in pressed if not practice}
-    opened = {row["trial"]: json.loads(row["onsets"]) for row in rows}
     errors = [
         times[row["trial"]] - (row["shown_at"] + opened[row["trial"]][-1][2]) - row["rt"]
         for row in rows
