@@ -31,7 +31,7 @@ from neurogym_registry.errors import RegistryError
 from neurogym_registry.requirements import core_specifier, is_distribution_name
 
 MAX_WHEEL = 100_000_000  # bytes; a package of tasks is some kilobytes
-MAX_MANIFEST = 131_072
+MAX_MANIFEST = 163_840  # as the core reads
 TEMPLATE_TEXTS = (
     "Cite here the paper that the task follows",
     "Deviations from the paper: list them here.",
