@@ -96,10 +96,11 @@ export function report(trials, rows, waits, beside) {
 
 const mean = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0) / rows.length;
 
-/** Median reaction time of some trials, ms; "" without times. */
+/** Median reaction time of some trials, ms, the mean of the middle two of an even number; "" without times. */
 function median(rows, name) {
   const times = rows.map((row) => row[name]).filter((ms) => ms >= 0).sort((a, b) => a - b);
-  return times.length ? `${times[times.length >> 1]} ms` : "";
+  const middle = (times[(times.length - 1) >> 1] + times[times.length >> 1]) / 2;
+  return times.length ? `${+middle.toFixed(2)} ms` : "";
 }
 
 /** A table for each condition with two to eight values, which have two trials or more in the mean. */
