@@ -10,6 +10,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from browsing import asked_hosts, past_warning, wait_for
 from neurogym_play import add_task, trial_tables, write_page
 from neurogym_play.beside import beside_of
 from neurogym_play.page import played_blocks
-from neurogym_play.playing import free_name, person_record, play, write_trials
+from neurogym_play.playing import person_record, play, write_trials
 from neurogym_play.server import MOST, PlayServer
 
 from neurogym_core import Choice, InvalidValueError, Task, TrialRecord, make_task, run
@@ -129,11 +130,80 @@ def test_parquet_without_its_packages_is_refused_before_a_person_plays(
     assert f"Install it: pip install {module}" in " ".join(done.stderr.split())
 
 
-def test_a_record_gets_a_name_that_is_free(tmp_path: Path, monkeypatch: Any) -> None:
+@contextmanager
+def at_play(*where: Path | None, n_trials: int = 2) -> Iterator[list[Callable[[Any], str]]]:
+    """Begin `play` once for each file; yield functions that take what the page sends at its end."""
+    keeps: list[Callable[[Any], str]] = []
+
+    class Over:
+        """A server whose page is over at once."""
+
+        address, played = "", threading.Event()
+
+        def __init__(self, files: Any, keep: Callable[[Any], str], doors: Any) -> None:
+            keeps.append(keep)
+            self.played.set()
+
+        def __enter__(self) -> Over:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def serve_forever(self) -> None: ...
+
+        def shutdown(self) -> None: ...
+
+    made = make_task(DOTS)
+    blocks = played_blocks(made, n_trials, 0, seed=1, conditions=None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("neurogym_play.playing.PlayServer", Over)
+        for out in where:
+            play(made, DOTS, blocks, out, browser=False)
+        yield keeps
+
+
+def test_records_of_two_commands_in_one_folder_are_two_files(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    """Both begin before one of them ends."""
     monkeypatch.chdir(tmp_path)
-    assert str(free_name("GoNogo")) == "GoNogo-person.csv"
-    Path("GoNogo-person.csv").touch()
-    assert str(free_name("GoNogo")) == "GoNogo-person-2.csv"
+    name = make_task(DOTS).name
+    Path(f"{name}-person.csv").write_text("mine")
+    sent = [{"actions": [action] * 5000, "trials": 2, "waits": False} for action in (1, 2)]
+    with at_play(None, None) as keeps:
+        said = [keep(one) for keep, one in zip(keeps, sent, strict=True)]
+    files = [f"{name}-person-{k}.csv" for k in (2, 3)]
+    assert said == [f"Saved 2 trials in {file}." for file in files]
+    assert Path(f"{name}-person.csv").read_text() == "mine"
+    first, second = (Path(file).read_text("utf-8") for file in files)
+    assert first.count("\n") == second.count("\n") == 3
+    assert first != second
+
+
+def test_a_record_that_cannot_be_written_leaves_no_empty_file(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    def fails(*_: Any) -> None:
+        raise OSError("no room")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("neurogym_play.playing.write_trials", fails)
+    with at_play(None) as (keep,), pytest.raises(OSError, match="no room"):
+        keep({"actions": [1] * 5000, "trials": 2, "waits": False})
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_the_record_will_replace_is_named_before_the_first_trial(
+    ngym: Callable[..., Any], tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("neurogym_play.playing.play", lambda *_, **__: None)
+    file = tmp_path / "me.csv"
+    assert ngym("play", DOTS, "--out", str(file)).stderr == ""
+    file.write_text("mine")
+    said = ngym("play", DOTS, "--out", str(file))
+    assert said.stderr == f"{file} exists. Your record will replace it.\n"
+    assert said.exit_code == 0
+    assert file.read_text() == "mine"
 
 
 # ---------------------------------------------------------------------- the record
