@@ -37,6 +37,7 @@ SAMPLE = (
     "value/SelfInitiatedChoice-v0",
     "memory/GradedComparison-v0",
 )
+KEY = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13"
 
 
 # ---------------------------------------------------------------------- through the door
@@ -154,6 +155,18 @@ def test_requests_out_of_turn_change_nothing() -> None:
         assert block.game.steps == 0
 
 
+def test_a_step_after_the_last_trial_is_refused_as_such() -> None:
+    block = Stepwise(make_task(REACH), 2, "step/trials", seed=3)
+    while not block.over:
+        block.answer({"step": block.game.steps, "action": 1})
+    steps = block.game.steps
+    with pytest.raises(ValueError, match=f"asks for step {steps}, but all 2 trials are over"):
+        block.answer({"step": steps, "action": 1})
+    assert len(block.record()) == 2
+    with pytest.raises(ValueError, match="it asks for step 7; expected 0"):
+        Stepwise(make_task(REACH), 2, "step/trials", seed=3).answer({"step": 7, "action": 1})
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -169,10 +182,9 @@ def test_other_pages_and_hosts_cannot_open_the_socket(changes: dict[str, Any]) -
     with serving(block) as server:
         if "additional_headers" in changes:  # the client library writes a second Host
             raw = socket.create_connection(("127.0.0.1", server.server_port), timeout=10)
-            key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13"
             raw.sendall(
                 f"GET /{server.token}/steps HTTP/1.1\r\nHost: evil.example\r\nUpgrade: websocket"
-                f"\r\nConnection: Upgrade\r\nOrigin: http://{server.host}\r\n{key}\r\n\r\n".encode()
+                f"\r\nConnection: Upgrade\r\nOrigin: http://{server.host}\r\n{KEY}\r\n\r\n".encode()
             )
             assert raw.recv(100).split()[1] == b"404"
             raw.close()
