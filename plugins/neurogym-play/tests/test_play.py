@@ -7,6 +7,7 @@ import http.client
 import json
 import os
 import re
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -342,6 +343,38 @@ def test_files_are_served_behind_the_token_only(server: PlayServer) -> None:
 
 def test_requests_for_another_host_are_refused(server: PlayServer) -> None:
     assert ask(server, f"/{server.token}/", Host="evil.example")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("GET x HTTP/1.1", b"404"),
+        ("POST x HTTP/1.1", b"404"),
+        ("POST /{token}/record HTTP/1.1\r\nContent-Length: " + 5000 * "9", b"413"),
+        ("POST /{token}/record HTTP/1.1\r\nContent-Length: -1", b"413"),
+    ],
+)
+def test_requests_of_another_form_are_answered_and_write_nothing_to_the_terminal(
+    server: PlayServer, line: str, status: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as raw:
+        asked = line.replace("{token}", server.token)
+        raw.sendall(f"{asked}\r\nHost: {server.host}\r\n\r\n".encode())
+        assert raw.recv(1000).split()[1:2] == [status]
+    assert capfd.readouterr().err == ""
+
+
+def test_errors_of_the_server_itself_are_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    """Only those of a page that has gone are silent."""
+    with PlayServer({"index.html": b""}, str) as made:
+        for error in (ConnectionResetError(), ZeroDivisionError()):
+            try:
+                raise error
+            except type(error):
+                made.handle_error(None, None)
+    shown = capfd.readouterr().err
+    assert "ZeroDivisionError" in shown
+    assert "ConnectionResetError" not in shown
 
 
 def test_a_record_is_taken_behind_the_token_and_within_its_size(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -165,6 +166,24 @@ def test_a_step_after_the_last_trial_is_refused_as_such() -> None:
     assert len(block.record()) == 2
     with pytest.raises(ValueError, match="it asks for step 7; expected 0"):
         Stepwise(make_task(REACH), 2, "step/trials", seed=3).answer({"step": 7, "action": 1})
+
+
+def test_a_page_that_goes_without_a_goodbye_writes_nothing_to_the_terminal(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The connection of a WebSocket is reset."""
+    with serving(Stepwise(make_task(REACH), 1, "step/trials", seed=3)) as server:
+        before = threading.active_count()
+        raw = socket.create_connection(("127.0.0.1", server.server_port), timeout=10)
+        raw.sendall(
+            f"GET /{server.token}/steps HTTP/1.1\r\nHost: {server.host}\r\nUpgrade: websocket\r\n"
+            f"Connection: Upgrade\r\nOrigin: http://{server.host}\r\n{KEY}\r\n\r\n".encode()
+        )
+        assert raw.recv(100).split()[1] == b"101"
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        raw.close()
+        wait_for(lambda: threading.active_count() == before)
+    assert capfd.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
