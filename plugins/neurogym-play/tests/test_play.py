@@ -697,8 +697,12 @@ def test_the_chronometric_curve_is_that_of_the_record_beside_the_monkeys(
 @pytest.mark.parametrize(
     ("task", "settings", "said"),
     [
-        (DOTS, {}, []),
-        (DOTS, {"timing": {"delay": 0}}, ["The others did the task with its default settings."]),
+        (DOTS, {}, ["You saw the stimuli without the noise of the network's inputs, so that"]),
+        (
+            DOTS,
+            {"timing": {"delay": 0}},
+            ["The others did the task with its default settings.", "You saw the stimuli without"],
+        ),
         ("control/GoNogo-v0", {}, ["Nothing is known of animals in this task."]),
         (None, {}, ["Nothing is known of networks and animals in this task."]),
         (None, {"timing": {"decision": 400}}, ["Nothing is known of networks and animals"]),
@@ -715,7 +719,7 @@ def test_the_page_says_beside_whom_results_cannot_be_shown(
     browser.find_element("id", "begin").click()
     browser.execute_script(PLAYED)
     text = browser.find_element("id", "report").text
-    lines = ["Nothing is known", "The others did"]
+    lines = ["Nothing is known", "The others did", "You saw the stimuli"]
     assert [one for one in lines if one in text] == [one for one in lines if one in str(said)]
     assert all(one in text for one in said)
 

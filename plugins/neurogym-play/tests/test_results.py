@@ -55,3 +55,32 @@ def test_medians_of_conditions_and_of_answers_are_those_of_their_trials() -> Non
     said = reported(rows, ("first", "second"))
     table = said[said.index("By answer") :]
     assert table[6:16] == ["first", "2", "0", "0", "170 ms", "second", "0", "2", "0", "340 ms"]
+
+
+CROSS = {"draw": "cross", "channel": "fixation"}
+DOTS = {"draw": "dots", "channel": "stimulus"}
+TWO = [["ideal (observer)", 0.87], ["chance", 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("stimuli", "noiseless", "others", "is_said"),
+    [
+        ([CROSS, DOTS], ["stimulus"], TWO, True),
+        ([CROSS, DOTS], ["fixation", "stimulus"], TWO, True),
+        ([CROSS, {**DOTS, "channel": "x", "colour_by": "stimulus"}], ["stimulus"], TWO, True),
+        ([CROSS, DOTS], ["stimulus"], [["GRU", 0.8]], True),
+        ([CROSS, DOTS], ["fixation"], TWO, False),  # the cross is no evidence
+        ([CROSS, DOTS], [], TWO, False),
+        ([CROSS, DOTS], ["stimulus"], [["chance", 0.5]], False),
+        ([CROSS, DOTS], ["stimulus"], [], False),
+        (None, [], TWO, False),  # lamps have the noise
+    ],
+)
+def test_results_beside_those_with_noise_say_that_the_person_saw_none(
+    stimuli: Any, noiseless: list[str], others: Any, is_said: bool
+) -> None:
+    view = stimuli and {"stimuli": stimuli, "noiseless": noiseless, "modules": []}
+    beside = {"performance": others, "curves": [], "missing": [], "note": ""}
+    said = reported(played([100]), view=view, beside=beside)
+    note = "You saw the stimuli without the noise of the network's inputs, so that you can be"
+    assert any(one.startswith(note) for one in said) is is_said

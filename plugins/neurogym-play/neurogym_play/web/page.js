@@ -14,7 +14,7 @@ const $ = (id) => document.getElementById(id);
 
 class Game {
   constructor({ trials, practice, feedback, save, view, beside }, lines, drawings) {
-    Object.assign(this, { trials, practice, feedback, lines, save, beside, view: viewOf($("lamps"), trials, view, drawings) });
+    Object.assign(this, { trials, practice, feedback, lines, save, beside, declared: view, view: viewOf($("lamps"), trials, view, drawings) });
     $("caption").textContent = captionOf(view);
     this.controls = new Controls($("controls"), trials, (action) => this.press(action));
     addEventListener("keydown", (event) => this.key(event));
@@ -163,7 +163,7 @@ class Game {
     $("game").hidden = true;
     if (this.practising) return this.practised();
     $("end").hidden = false;
-    $("report").replaceChildren(...report(this.kernel.trials, this.kernel.rows, this.waits, this.beside));
+    $("report").replaceChildren(...report(this.kernel.trials, this.kernel.rows, this.waits, this.beside, this.declared));
     $("download").disabled = !this.kernel.rows.length;
     $("results").focus();
     $("download").hidden = Boolean(this.trials.door); // Python has the record
