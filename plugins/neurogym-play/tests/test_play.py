@@ -546,6 +546,31 @@ def test_a_key_acts_once_and_leaves_controls_their_keys(
     assert browser.execute_script(pending, focus, key, repeat) is acts
 
 
+def test_leaving_the_page_is_asked_about_while_trials_run_only(
+    browser: Any, static: tuple[str, Path]
+) -> None:
+    address, folder = static
+    write_page(DOTS, folder / "leave", 2, practice=1, seed=1)
+    browser.get(f"{address}/leave/")
+    past_warning(browser)
+    asks = """
+        const event = new Event("beforeunload", { cancelable: true });
+        dispatchEvent(event);
+        return event.defaultPrevented;
+    """
+    assert browser.execute_script(asks) is False
+    browser.find_element("id", "begin").click()
+    assert browser.execute_script(asks) is True
+    browser.execute_script(PLAYED)  # the practice
+    browser.find_element("id", "go").click()
+    wait_for(lambda: browser.execute_script("return game.running"))
+    assert browser.execute_script(asks) is True
+    browser.execute_script("game.pause(true)")
+    assert browser.execute_script(asks) is True
+    browser.execute_script(PLAYED)
+    assert browser.execute_script(asks) is False
+
+
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 
 

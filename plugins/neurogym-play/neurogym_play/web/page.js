@@ -20,6 +20,7 @@ class Game {
     addEventListener("keydown", (event) => this.key(event));
     for (const kind of ["keyup", "pointerup", "pointercancel", "blur"]) addEventListener(kind, () => { this.controls.held = undefined; });
     document.addEventListener("visibilitychange", () => { if (document.hidden) this.pause(true); });
+    addEventListener("beforeunload", (event) => { if (this.running) event.preventDefault(); });
     $("aware").onclick = () => { [$("flicker").hidden, $("start").hidden] = [true, false]; $("how").focus(); };
     $("begin").onclick = () => this.begin();
     $("pause").onclick = () => this.pause(!this.paused);
