@@ -140,7 +140,7 @@ class Stepwise:
     def _ended(self) -> dict[str, Any]:
         signed = evidence(self.task, self._drawn)
         self._drawn = self._conditions()
-        row = self.game.info["trial"].finished.record(timed=True).row(0)
+        row = self.record().row(-1)  # times of the session, as in the record
         return {"row": finite(row), "evidence": None if signed is None else signed.item(0)}
 
     def _conditions(self) -> dict[str, np.ndarray]:
