@@ -114,6 +114,7 @@ def command(
         settings = task_settings(found, parameters, timing)
         made = make_task(found, wrap=[read_wrap(one) for one in wrap], **settings)
         imposed = read_conditions(conditions)
+        playing.check_writable(out or playing.default_name(made.name))
         given = (made, n_trials, practice)
         try:
             blocks = page.played_blocks(*given, seed=seed, conditions=imposed)

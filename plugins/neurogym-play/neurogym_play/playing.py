@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -40,6 +41,21 @@ def claim_name(name: str) -> Path:
             path = default_name(name, next(numbers))
         else:
             return path
+
+
+class _NotKeptError(Exception):
+    """A file was written to see whether it can be, and is not kept."""
+
+
+def check_writable(path: Path) -> None:
+    """Write a temporary file where a record will be, and remove it. A file at `path` is unchanged.
+
+    Raises:
+        FileNotWrittenError (OSError): the record could not be written.
+    """
+    with suppress(_NotKeptError), replacing(path) as temporary:
+        temporary.touch()
+        raise _NotKeptError
 
 
 def write_trials(record: TrialRecord, path: Path) -> None:

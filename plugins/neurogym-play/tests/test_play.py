@@ -23,7 +23,7 @@ from browsing import asked_hosts, past_warning, wait_for
 from neurogym_play import add_task, trial_tables, write_page
 from neurogym_play.beside import beside_of
 from neurogym_play.page import played_blocks
-from neurogym_play.playing import person_record, play, write_trials
+from neurogym_play.playing import check_writable, person_record, play, write_trials
 from neurogym_play.server import MOST, PlayServer
 
 from neurogym_core import Choice, InvalidValueError, Task, TrialRecord, make_task, run
@@ -192,6 +192,30 @@ def test_a_record_that_cannot_be_written_leaves_no_empty_file(
     with at_play(None) as (keep,), pytest.raises(OSError, match="no room"):
         keep({"actions": [1] * 5000, "trials": 2, "waits": False})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="a folder in which nobody can write")
+@pytest.mark.parametrize("words", [["--out", "/proc/me.csv"], []], ids=["named", "default"])
+def test_a_record_that_cannot_be_written_is_an_error_before_the_first_trial(
+    ngym: Callable[..., Any], tmp_path: Path, monkeypatch: Any, words: list[str]
+) -> None:
+    begun = []
+    monkeypatch.setattr("neurogym_play.playing.play", lambda *_, **__: begun.append(1))
+    monkeypatch.chdir(tmp_path if words else "/proc")
+    done = ngym("play", DOTS, *words)
+    said = " ".join(done.stderr.split())
+    assert done.exit_code == 1
+    assert "cannot be written" in said
+    assert "Expected a name in an existing folder with room and write permission. Choose" in said
+    assert not begun
+
+
+def test_trying_to_write_a_record_leaves_the_folder_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "old.csv").write_text("mine")
+    for name in ("old.csv", "new.csv"):
+        check_writable(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["old.csv"]
+    assert (tmp_path / "old.csv").read_text() == "mine"
 
 
 def test_a_file_that_the_record_will_replace_is_named_before_the_first_trial(

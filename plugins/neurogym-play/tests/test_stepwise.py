@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from csv import DictReader
 from pathlib import Path
 from typing import Any
 
@@ -362,6 +363,59 @@ def test_a_person_plays_a_task_without_tables_and_the_record_is_that_of_python(
     assert [row["trial"] for row in rows] == [0, 1, 2]
     assert not browser.find_element("id", "download").is_displayed()
     assert browser.get_log("browser") == []
+
+
+def value_of(cell: str) -> Any:
+    """Return a number as Python and JavaScript write it, alike."""
+    try:
+        return str(float(cell))
+    except ValueError:
+        return cell
+
+
+@pytest.mark.parametrize("has_stopped", [False, True])
+def test_a_record_that_python_cannot_save_can_be_downloaded(
+    browser: Any, tmp_path: Path, has_stopped: bool
+) -> None:
+    """The page has the same record, whether the server refuses it or has stopped."""
+    from neurogym_play.page import page_files
+
+    def fails(sent: Any) -> str:
+        raise OSError("no room")
+
+    block = Stepwise(make_task(STOP), 2, "step/trials", seed=4)
+    blocks = {"trials": block.page(), "practice": None}
+    files = page_files(block.task, STOP, blocks, save="record")
+    with PlayServer(files, fails, {block.door: block.answer}) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        browser.get(server.address)
+        past_warning(browser)
+        browser.find_element("id", "begin").click()
+        if has_stopped:
+            browser.execute_script("game.save = 'http://127.0.0.1:1/'")
+        done = f"{FAST} return !game.running && document.getElementById('saved').textContent"
+        saved = wait_for(lambda: browser.execute_script(done), 60)
+        server.shutdown()
+    expected = "The record could not be saved" if has_stopped else "The record was not saved: no"
+    assert saved.startswith(expected)
+    assert browser.find_element("id", "download").is_displayed()
+    texts = """
+        const done = arguments[0], made = URL.createObjectURL;
+        URL.createObjectURL = (blob) => { blob.text().then(done); return made(blob); };
+        game.download();
+        URL.createObjectURL = made;
+    """
+    actions = browser.execute_script("return game.actions")
+    told = browser.execute_async_script(texts)
+    python = same_in_python(STOP, actions, 2, tmp_path / "python.csv")
+    found, same = (list(DictReader(text.splitlines())) for text in (told, python))
+    assert len(found) == len(same) == 2
+    for row, expected_row in zip(found, same, strict=True):
+        assert row.keys() == expected_row.keys()
+        assert {name: value_of(text) for name, text in row.items()} == {
+            name: value_of(text) for name, text in expected_row.items()
+        }
+    browser.get_log("browser")  # Chromium logs the failed request
 
 
 def test_a_page_whose_command_has_ended_says_so(browser: Any) -> None:

@@ -167,14 +167,16 @@ class Game {
     $("report").replaceChildren(...report(this.kernel.trials, this.kernel.rows, this.waits, this.beside, this.declared));
     $("download").disabled = !this.kernel.rows.length;
     $("results").focus();
-    $("download").hidden = Boolean(this.trials.door); // Python has the record
+    $("download").hidden = Boolean(this.trials.door); // Python has the record, unless it cannot save it
     $("again").hidden = this.save && this.kernel.rows.length; // its server stops with the record
     if (!this.save || !this.kernel.rows.length) return;
     const body = JSON.stringify({ actions: this.actions, trials: this.kernel.rows.length, waits: this.waits });
     try {
       const answer = await fetch(this.save, { method: "POST", body, headers: { "Content-Type": "application/json" } });
       $("saved").textContent = await answer.text();
+      if (!answer.ok) $("download").hidden = false;
     } catch {
+      $("download").hidden = false;
       $("saved").textContent = "The record could not be saved: the server has stopped. Download it instead.";
     }
   }
