@@ -133,7 +133,7 @@ def test_parquet_without_its_packages_is_refused_before_a_person_plays(
 
 @contextmanager
 def at_play(*where: Path | None, n_trials: int = 2) -> Iterator[list[Callable[[Any], str]]]:
-    """Begin `play` once for each file; yield functions that take what the page sends at its end."""
+    """Begin `play` once for each file; yield functions that take the record of a page."""
     keeps: list[Callable[[Any], str]] = []
 
     class Over:
