@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from neurogym_core.tools import (
+    clean,
     complete,
     optional,
     read_conditions,
@@ -63,7 +64,8 @@ def _checked(context: click.Context, option: Any, path: Path | None) -> Path | N
 @click.option("--feedback", is_flag=True,
               help="Say after each trial whether it was correct.")  # fmt: skip
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), callback=_checked,
-              help="The record, .csv or .parquet.  [default: NAME-person.csv]")  # fmt: skip
+              help="The record, .csv or .parquet; an existing file is replaced.  [default:"
+              " NAME-person.csv, or the next free name]")  # fmt: skip
 @click.option("--browser/--no-browser", default=True,
               help="Open the page in the browser, or print its address only.")  # fmt: skip
 def command(
@@ -112,13 +114,15 @@ def command(
         settings = task_settings(found, parameters, timing)
         made = make_task(found, wrap=[read_wrap(one) for one in wrap], **settings)
         imposed = read_conditions(conditions)
+        playing.check_writable(out or playing.default_name(made.name))
         given = (made, n_trials, practice)
         try:
             blocks = page.played_blocks(*given, seed=seed, conditions=imposed)
         except NotSupportedError:  # its trials are no tables
             blocks = stepwise.stepwise_blocks(*given, seed=seed, conditions=imposed)
-    target = out or playing.free_name(made.name)
+    if out is not None and out.exists():
+        click.echo(clean(f"{out} exists. Your record will replace it."), err=True)
     changed = bool(settings or wrap or imposed)
     shown = {"feedback": feedback, "browser": browser, "conditions": imposed}
     others = beside_of(task, changed=changed)
-    playing.play(made, task, blocks, target, beside=others, **shown)
+    playing.play(made, task, blocks, out, beside=others, **shown)

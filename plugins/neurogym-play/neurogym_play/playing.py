@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from threading import Thread
@@ -19,10 +20,42 @@ from neurogym_play.server import RECORD, PlayServer
 from neurogym_play.stepwise import Stepwise, checked_actions
 
 
-def free_name(name: str) -> Path:
-    """Return the name of a file that does not exist, for the record of a person."""
-    names = (Path(f"{name}-person{'' if k == 1 else f'-{k}'}.csv") for k in count(1))
-    return next(path for path in names if not path.exists())
+def default_name(name: str, number: int = 1) -> Path:
+    """Return the name of the record of a person in a task, if no other one was asked for."""
+    return Path(f"{name}-person{'' if number == 1 else f'-{number}'}.csv")
+
+
+def claim_name(name: str) -> Path:
+    """Make an empty file under the first free default name, and return its name.
+
+    Of several commands that end at the same time, each gets another file.
+
+    Raises:
+        OSError: the file cannot be made.
+    """
+    path, numbers = default_name(name), count(2)
+    while True:
+        try:
+            path.open("x").close()
+        except FileExistsError:
+            path = default_name(name, next(numbers))
+        else:
+            return path
+
+
+class _NotKeptError(Exception):
+    """A file was written to see whether it can be, and is not kept."""
+
+
+def check_writable(path: Path) -> None:
+    """Write a temporary file where a record will be, and remove it. A file at `path` is unchanged.
+
+    Raises:
+        FileNotWrittenError (OSError): the record could not be written.
+    """
+    with suppress(_NotKeptError), replacing(path) as temporary:
+        temporary.touch()
+        raise _NotKeptError
 
 
 def write_trials(record: TrialRecord, path: Path) -> None:
@@ -46,7 +79,7 @@ def play(
     made: Task,
     task: str,
     blocks: Mapping[str, Any],
-    out: Path,
+    out: Path | None,
     *,
     feedback: bool = False,
     browser: bool = True,
@@ -59,7 +92,8 @@ def play(
         made: the task.
         task: as it was named.
         blocks: its trials, from `played_blocks` or `stepwise_blocks`.
-        out: the file of the record, see `write_trials`.
+        out: the file of the record, see `write_trials`; None: the first free default name when
+            the trials are over.
         feedback: whether the page says after each trial if it was correct.
         browser: whether to open the page in the browser.
         conditions: the imposed conditions of the trials.
@@ -68,8 +102,14 @@ def play(
 
     def keep(sent: Any) -> str:
         record = person_record(made, blocks["trials"], sent, conditions)
-        write_trials(record, out)
-        line = f"Saved {len(record)} trials in {out}."
+        path = out or claim_name(made.name)
+        try:
+            write_trials(record, path)
+        except BaseException:
+            if out is None:
+                path.unlink(missing_ok=True)
+            raise
+        line = f"Saved {len(record)} trials in {path}."
         click.echo(clean(line))
         return line
 

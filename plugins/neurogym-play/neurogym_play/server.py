@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
+import sys
 from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event
@@ -71,6 +72,11 @@ class PlayServer(ThreadingHTTPServer):
             policy = SELF + f"; connect-src 'self' ws://{self.host}".encode()
             self.files["index.html"] = self.files["index.html"].replace(SELF, policy)
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Write nothing about a page that has gone: it was closed, or loaded again."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: PlayServer
@@ -93,7 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
         size, name = self.headers.get("Content-Length", ""), self._name()
         if name != RECORD:
             self._answer(404, b"There is nothing here.")
-        elif not size.isdecimal() or int(size) > MOST:
+        elif not size.isdecimal() or len(size) > len(str(MOST)) or int(size) > MOST:
             self._answer(413, f"A record has at most {MOST} bytes.".encode())
         else:
             self._keep(int(size))
@@ -156,7 +162,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _name(self) -> str | None:
         """The name behind the token; None without the token, or for another site's requests."""
         # A site whose name was made to lead to this machine would send its own name as the host.
-        if self.headers.get("Host") != self.server.host:
+        if self.headers.get("Host") != self.server.host or not self.path.startswith("/"):
             return None
         _, token, *name = self.path.split("/", 2)
         known = secrets.compare_digest(token.encode(), self.server.token.encode())

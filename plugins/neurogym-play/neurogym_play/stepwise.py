@@ -97,15 +97,20 @@ class Stepwise:
             "evidence" of that trial.
 
         Raises:
-            ValueError: it asks for another step than the next one, or for an action that the task
-                does not have.
+            ValueError: it asks for another step than the next one, or for one after the last trial,
+                or for an action that the task does not have.
         """
         with self._lock:
             if sent is None:
                 self.begin()
                 return {**self._shown(), "reward": 0.0, "row": None}
             step = sent.get("step") if isinstance(sent, dict) else None
-            if type(step) is not int or step != self.game.steps or self.over:
+            if self.over:
+                raise ValueError(
+                    f"it asks for step {step!r}, but all {self.n_trials} trials are over. Load the"
+                    " page again to play from the first trial"
+                )
+            if type(step) is not int or step != self.game.steps:
                 raise ValueError(f"it asks for step {step!r}; expected {self.game.steps}")
             self._action = checked_actions(self.task, [sent.get("action")])
             ended = self.game.step()
@@ -135,7 +140,7 @@ class Stepwise:
     def _ended(self) -> dict[str, Any]:
         signed = evidence(self.task, self._drawn)
         self._drawn = self._conditions()
-        row = self.game.info["trial"].finished.record(timed=True).row(0)
+        row = self.record().row(-1)  # times of the session, as in the record
         return {"row": finite(row), "evidence": None if signed is None else signed.item(0)}
 
     def _conditions(self) -> dict[str, np.ndarray]:

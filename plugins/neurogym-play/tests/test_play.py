@@ -7,9 +7,11 @@ import http.client
 import json
 import os
 import re
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from browsing import asked_hosts, past_warning, wait_for
 from neurogym_play import add_task, trial_tables, write_page
 from neurogym_play.beside import beside_of
 from neurogym_play.page import played_blocks
-from neurogym_play.playing import free_name, person_record, play, write_trials
+from neurogym_play.playing import check_writable, person_record, play, write_trials
 from neurogym_play.server import MOST, PlayServer
 
 from neurogym_core import Choice, InvalidValueError, Task, TrialRecord, make_task, run
@@ -129,11 +131,104 @@ def test_parquet_without_its_packages_is_refused_before_a_person_plays(
     assert "Install it: pip install " + module in " ".join(done.stderr.split())
 
 
-def test_a_record_gets_a_name_that_is_free(tmp_path: Path, monkeypatch: Any) -> None:
+@contextmanager
+def at_play(*where: Path | None, n_trials: int = 2) -> Iterator[list[Callable[[Any], str]]]:
+    """Begin `play` once for each file; yield functions that take the record of a page."""
+    keeps: list[Callable[[Any], str]] = []
+
+    class Over:
+        """A server whose page is over at once."""
+
+        address, played = "", threading.Event()
+
+        def __init__(self, files: Any, keep: Callable[[Any], str], doors: Any) -> None:
+            keeps.append(keep)
+            self.played.set()
+
+        def __enter__(self) -> Over:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def serve_forever(self) -> None: ...
+
+        def shutdown(self) -> None: ...
+
+    made = make_task(DOTS)
+    blocks = played_blocks(made, n_trials, 0, seed=1, conditions=None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("neurogym_play.playing.PlayServer", Over)
+        for out in where:
+            play(made, DOTS, blocks, out, browser=False)
+        yield keeps
+
+
+def test_records_of_two_commands_in_one_folder_are_two_files(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    """Both begin before one of them ends."""
     monkeypatch.chdir(tmp_path)
-    assert str(free_name("GoNogo")) == "GoNogo-person.csv"
-    Path("GoNogo-person.csv").touch()
-    assert str(free_name("GoNogo")) == "GoNogo-person-2.csv"
+    name = make_task(DOTS).name
+    Path(f"{name}-person.csv").write_text("mine")
+    sent = [{"actions": [action] * 5000, "trials": 2, "waits": False} for action in (1, 2)]
+    with at_play(None, None) as keeps:
+        said = [keep(one) for keep, one in zip(keeps, sent, strict=True)]
+    files = [f"{name}-person-{k}.csv" for k in (2, 3)]
+    assert said == [f"Saved 2 trials in {file}." for file in files]
+    assert Path(f"{name}-person.csv").read_text() == "mine"
+    first, second = (Path(file).read_text("utf-8") for file in files)
+    assert first.count("\n") == second.count("\n") == 3
+    assert first != second
+
+
+def test_a_record_that_cannot_be_written_leaves_no_empty_file(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    def fails(*_: Any) -> None:
+        raise OSError("no room")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("neurogym_play.playing.write_trials", fails)
+    with at_play(None) as (keep,), pytest.raises(OSError, match="no room"):
+        keep({"actions": [1] * 5000, "trials": 2, "waits": False})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="a folder in which nobody can write")
+@pytest.mark.parametrize("words", [["--out", "/proc/me.csv"], []], ids=["named", "default"])
+def test_a_record_that_cannot_be_written_is_an_error_before_the_first_trial(
+    ngym: Callable[..., Any], tmp_path: Path, monkeypatch: Any, words: list[str]
+) -> None:
+    begun = []
+    monkeypatch.setattr("neurogym_play.playing.play", lambda *_, **__: begun.append(1))
+    monkeypatch.chdir(tmp_path if words else "/proc")
+    done = ngym("play", DOTS, *words)
+    said = " ".join(done.stderr.split())
+    assert done.exit_code == 1
+    assert "cannot be written" in said
+    assert "Expected a name in an existing folder with room and write permission. Choose" in said
+    assert not begun
+
+
+def test_trying_to_write_a_record_leaves_the_folder_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "old.csv").write_text("mine")
+    for name in ("old.csv", "new.csv"):
+        check_writable(tmp_path / name)
+    assert [path.name for path in tmp_path.iterdir()] == ["old.csv"]
+    assert (tmp_path / "old.csv").read_text() == "mine"
+
+
+def test_a_file_that_the_record_will_replace_is_named_before_the_first_trial(
+    ngym: Callable[..., Any], tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.setattr("neurogym_play.playing.play", lambda *_, **__: None)
+    file = tmp_path / "me.csv"
+    assert ngym("play", DOTS, "--out", str(file)).stderr == ""
+    file.write_text("mine")
+    said = ngym("play", DOTS, "--out", str(file))
+    assert said.stderr == f"{file} exists. Your record will replace it.\n"
+    assert said.exit_code == 0
+    assert file.read_text() == "mine"
 
 
 # ---------------------------------------------------------------------- the record
@@ -272,6 +367,38 @@ def test_files_are_served_behind_the_token_only(server: PlayServer) -> None:
 
 def test_requests_for_another_host_are_refused(server: PlayServer) -> None:
     assert ask(server, f"/{server.token}/", Host="evil.example")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("GET x HTTP/1.1", b"404"),
+        ("POST x HTTP/1.1", b"404"),
+        ("POST /{token}/record HTTP/1.1\r\nContent-Length: " + 5000 * "9", b"413"),
+        ("POST /{token}/record HTTP/1.1\r\nContent-Length: -1", b"413"),
+    ],
+)
+def test_requests_of_another_form_are_answered_and_write_nothing_to_the_terminal(
+    server: PlayServer, line: str, status: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_connection(("127.0.0.1", server.server_port), timeout=10) as raw:
+        asked = line.replace("{token}", server.token)
+        raw.sendall(f"{asked}\r\nHost: {server.host}\r\n\r\n".encode())
+        assert raw.recv(1000).split()[1:2] == [status]
+    assert capfd.readouterr().err == ""
+
+
+def test_errors_of_the_server_itself_are_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    """Only those of a page that has gone are silent."""
+    with PlayServer({"index.html": b""}, str) as made:
+        for error in (ConnectionResetError(), ZeroDivisionError()):
+            try:
+                raise error
+            except type(error):
+                made.handle_error(None, None)
+    shown = capfd.readouterr().err
+    assert "ZeroDivisionError" in shown
+    assert "ConnectionResetError" not in shown
 
 
 def test_a_record_is_taken_behind_the_token_and_within_its_size(
@@ -443,6 +570,31 @@ def test_a_key_acts_once_and_leaves_controls_their_keys(
     assert browser.execute_script(pending, focus, key, repeat) is acts
 
 
+def test_leaving_the_page_is_asked_about_while_trials_run_only(
+    browser: Any, static: tuple[str, Path]
+) -> None:
+    address, folder = static
+    write_page(DOTS, folder / "leave", 2, practice=1, seed=1)
+    browser.get(f"{address}/leave/")
+    past_warning(browser)
+    asks = """
+        const event = new Event("beforeunload", { cancelable: true });
+        dispatchEvent(event);
+        return event.defaultPrevented;
+    """
+    assert browser.execute_script(asks) is False
+    browser.find_element("id", "begin").click()
+    assert browser.execute_script(asks) is True
+    browser.execute_script(PLAYED)  # the practice
+    browser.find_element("id", "go").click()
+    wait_for(lambda: browser.execute_script("return game.running"))
+    assert browser.execute_script(asks) is True
+    browser.execute_script("game.pause(true)")
+    assert browser.execute_script(asks) is True
+    browser.execute_script(PLAYED)
+    assert browser.execute_script(asks) is False
+
+
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
 
 
@@ -594,8 +746,12 @@ def test_the_chronometric_curve_is_that_of_the_record_beside_the_monkeys(
 @pytest.mark.parametrize(
     ("task", "settings", "said"),
     [
-        (DOTS, {}, []),
-        (DOTS, {"timing": {"delay": 0}}, ["The others did the task with its default settings."]),
+        (DOTS, {}, ["You saw the stimuli without the noise of the network's inputs, so that"]),
+        (
+            DOTS,
+            {"timing": {"delay": 0}},
+            ["The others did the task with its default settings.", "You saw the stimuli without"],
+        ),
         ("control/GoNogo-v0", {}, ["Nothing is known of animals in this task."]),
         (None, {}, ["Nothing is known of networks and animals in this task."]),
         (None, {"timing": {"decision": 400}}, ["Nothing is known of networks and animals"]),
@@ -612,7 +768,7 @@ def test_the_page_says_beside_whom_results_cannot_be_shown(
     browser.find_element("id", "begin").click()
     browser.execute_script(PLAYED)
     text = browser.find_element("id", "report").text
-    lines = ["Nothing is known", "The others did"]
+    lines = ["Nothing is known", "The others did", "You saw the stimuli"]
     assert [one for one in lines if one in text] == [one for one in lines if one in str(said)]
     assert all(one in text for one in said)
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from csv import DictReader
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +39,7 @@ SAMPLE = (
     "value/SelfInitiatedChoice-v0",
     "memory/GradedComparison-v0",
 )
+KEY = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13"
 
 
 # ---------------------------------------------------------------------- through the door
@@ -154,6 +157,36 @@ def test_requests_out_of_turn_change_nothing() -> None:
         assert block.game.steps == 0
 
 
+def test_a_step_after_the_last_trial_is_refused_as_such() -> None:
+    block = Stepwise(make_task(REACH), 2, "step/trials", seed=3)
+    while not block.over:
+        block.answer({"step": block.game.steps, "action": 1})
+    steps = block.game.steps
+    with pytest.raises(ValueError, match=f"asks for step {steps}, but all 2 trials are over"):
+        block.answer({"step": steps, "action": 1})
+    assert len(block.record()) == 2
+    with pytest.raises(ValueError, match="it asks for step 7; expected 0"):
+        Stepwise(make_task(REACH), 2, "step/trials", seed=3).answer({"step": 7, "action": 1})
+
+
+def test_a_page_that_goes_without_a_goodbye_writes_nothing_to_the_terminal(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The connection of a WebSocket is reset."""
+    with serving(Stepwise(make_task(REACH), 1, "step/trials", seed=3)) as server:
+        before = threading.active_count()
+        raw = socket.create_connection(("127.0.0.1", server.server_port), timeout=10)
+        raw.sendall(
+            f"GET /{server.token}/steps HTTP/1.1\r\nHost: {server.host}\r\nUpgrade: websocket\r\n"
+            f"Connection: Upgrade\r\nOrigin: http://{server.host}\r\n{KEY}\r\n\r\n".encode()
+        )
+        assert raw.recv(100).split()[1] == b"101"
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        raw.close()
+        wait_for(lambda: threading.active_count() == before)
+    assert capfd.readouterr().err == ""
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -169,10 +202,9 @@ def test_other_pages_and_hosts_cannot_open_the_socket(changes: dict[str, Any]) -
     with serving(block) as server:
         if "additional_headers" in changes:  # the client library writes a second Host
             raw = socket.create_connection(("127.0.0.1", server.server_port), timeout=10)
-            key = "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13"
             raw.sendall(
                 f"GET /{server.token}/steps HTTP/1.1\r\nHost: evil.example\r\nUpgrade: websocket"
-                f"\r\nConnection: Upgrade\r\nOrigin: http://{server.host}\r\n{key}\r\n\r\n".encode()
+                f"\r\nConnection: Upgrade\r\nOrigin: http://{server.host}\r\n{KEY}\r\n\r\n".encode()
             )
             assert raw.recv(100).split()[1] == b"404"
             raw.close()
@@ -331,6 +363,59 @@ def test_a_person_plays_a_task_without_tables_and_the_record_is_that_of_python(
     assert [row["trial"] for row in rows] == [0, 1, 2]
     assert not browser.find_element("id", "download").is_displayed()
     assert browser.get_log("browser") == []
+
+
+def value_of(cell: str) -> Any:
+    """Return a number as Python and JavaScript write it, alike."""
+    try:
+        return str(float(cell))
+    except ValueError:
+        return cell
+
+
+@pytest.mark.parametrize("has_stopped", [False, True])
+def test_a_record_that_python_cannot_save_can_be_downloaded(
+    browser: Any, tmp_path: Path, has_stopped: bool
+) -> None:
+    """The page has the same record, whether the server refuses it or has stopped."""
+    from neurogym_play.page import page_files
+
+    def fails(sent: Any) -> str:
+        raise OSError("no room")
+
+    block = Stepwise(make_task(STOP), 2, "step/trials", seed=4)
+    blocks = {"trials": block.page(), "practice": None}
+    files = page_files(block.task, STOP, blocks, save="record")
+    with PlayServer(files, fails, {block.door: block.answer}) as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        browser.get(server.address)
+        past_warning(browser)
+        browser.find_element("id", "begin").click()
+        if has_stopped:
+            browser.execute_script("game.save = 'http://127.0.0.1:1/'")
+        done = f"{FAST} return !game.running && document.getElementById('saved').textContent"
+        saved = wait_for(lambda: browser.execute_script(done), 60)
+        server.shutdown()
+    expected = "The record could not be saved" if has_stopped else "The record was not saved: no"
+    assert saved.startswith(expected)
+    assert browser.find_element("id", "download").is_displayed()
+    texts = """
+        const done = arguments[0], made = URL.createObjectURL;
+        URL.createObjectURL = (blob) => { blob.text().then(done); return made(blob); };
+        game.download();
+        URL.createObjectURL = made;
+    """
+    actions = browser.execute_script("return game.actions")
+    told = browser.execute_async_script(texts)
+    python = same_in_python(STOP, actions, 2, tmp_path / "python.csv")
+    found, same = (list(DictReader(text.splitlines())) for text in (told, python))
+    assert len(found) == len(same) == 2
+    for row, expected_row in zip(found, same, strict=True):
+        assert row.keys() == expected_row.keys()
+        assert {name: value_of(text) for name, text in row.items()} == {
+            name: value_of(text) for name, text in expected_row.items()
+        }
+    browser.get_log("browser")  # Chromium logs the failed request
 
 
 def test_a_page_whose_command_has_ended_says_so(browser: Any) -> None:

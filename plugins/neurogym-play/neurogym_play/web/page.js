@@ -14,12 +14,13 @@ const $ = (id) => document.getElementById(id);
 
 class Game {
   constructor({ trials, practice, feedback, save, view, beside }, lines, drawings) {
-    Object.assign(this, { trials, practice, feedback, lines, save, beside, view: viewOf($("lamps"), trials, view, drawings) });
+    Object.assign(this, { trials, practice, feedback, lines, save, beside, declared: view, view: viewOf($("lamps"), trials, view, drawings) });
     $("caption").textContent = captionOf(view);
     this.controls = new Controls($("controls"), trials, (action) => this.press(action));
     addEventListener("keydown", (event) => this.key(event));
     for (const kind of ["keyup", "pointerup", "pointercancel", "blur"]) addEventListener(kind, () => { this.controls.held = undefined; });
     document.addEventListener("visibilitychange", () => { if (document.hidden) this.pause(true); });
+    addEventListener("beforeunload", (event) => { if (this.running) event.preventDefault(); });
     $("aware").onclick = () => { [$("flicker").hidden, $("start").hidden] = [true, false]; $("how").focus(); };
     $("begin").onclick = () => this.begin();
     $("pause").onclick = () => this.pause(!this.paused);
@@ -163,17 +164,19 @@ class Game {
     $("game").hidden = true;
     if (this.practising) return this.practised();
     $("end").hidden = false;
-    $("report").replaceChildren(...report(this.kernel.trials, this.kernel.rows, this.waits, this.beside));
+    $("report").replaceChildren(...report(this.kernel.trials, this.kernel.rows, this.waits, this.beside, this.declared));
     $("download").disabled = !this.kernel.rows.length;
     $("results").focus();
-    $("download").hidden = Boolean(this.trials.door); // Python has the record
+    $("download").hidden = Boolean(this.trials.door); // Python has the record, unless it cannot save it
     $("again").hidden = this.save && this.kernel.rows.length; // its server stops with the record
     if (!this.save || !this.kernel.rows.length) return;
     const body = JSON.stringify({ actions: this.actions, trials: this.kernel.rows.length, waits: this.waits });
     try {
       const answer = await fetch(this.save, { method: "POST", body, headers: { "Content-Type": "application/json" } });
       $("saved").textContent = await answer.text();
+      if (!answer.ok) $("download").hidden = false;
     } catch {
+      $("download").hidden = false;
       $("saved").textContent = "The record could not be saved: the server has stopped. Download it instead.";
     }
   }

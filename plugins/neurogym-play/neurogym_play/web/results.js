@@ -49,8 +49,12 @@ function grouped(points) {
   return groups.filter((group) => group.length);
 }
 
-/** The elements of the report; `beside`: results of others, see `neurogym_play.add_task`. */
-export function report(trials, rows, waits, beside) {
+/** Whether a view draws a channel without its noise, other than as a cross: a fixation cue is no evidence. */
+const isEasier = (view) => Boolean(view?.noiseless.some((name) => view.stimuli.some((one) =>
+  one.draw !== "cross" && ["channel", "colour_by", "count_by", "place_by"].some((key) => one[key] === name))));
+
+/** The elements of the report; `beside`: results of others, see `neurogym_play.add_task`; `view`: as task.json has it. */
+export function report(trials, rows, waits, beside, view) {
   const n = rows.length, correct = rows.filter((row) => row.outcome === "correct").length;
   const percent = (share) => `${Math.round(100 * share)} %`;
   if (!n) return [element("p", { textContent: "No trial ended." })];
@@ -71,6 +75,8 @@ export function report(trials, rows, waits, beside) {
   if (beside?.performance?.length) {
     const others = beside.performance.map(([who, value]) => [who, percent(value)]);
     parts.push(table(["who", "performance"], [["you", percent(mean(rows, "performance"))], ...others], "Beside you"));
+    if (isEasier(view) && beside.performance.some(([who]) => who !== "chance"))
+      parts.push(element("p", { textContent: "You saw the stimuli without the noise of the network's inputs, so that you can be better than the ideal or a network." }));
   }
   parts.push(...bySlot(trials, rows, waits));
   const points = psychometric(trials, rows), others = beside?.curves ?? [];
@@ -96,10 +102,11 @@ export function report(trials, rows, waits, beside) {
 
 const mean = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0) / rows.length;
 
-/** Median reaction time of some trials, ms; "" without times. */
+/** Median reaction time of some trials, ms, the mean of the middle two of an even number; "" without times. */
 function median(rows, name) {
   const times = rows.map((row) => row[name]).filter((ms) => ms >= 0).sort((a, b) => a - b);
-  return times.length ? `${times[times.length >> 1]} ms` : "";
+  const middle = (times[(times.length - 1) >> 1] + times[times.length >> 1]) / 2;
+  return times.length ? `${+middle.toFixed(2)} ms` : "";
 }
 
 /** A table for each condition with two to eight values, which have two trials or more in the mean. */
