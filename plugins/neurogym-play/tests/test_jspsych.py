@@ -214,9 +214,7 @@ def compare(made: Any, rows: list[dict], pressed: list, n: int, seed: int) -> No
         for row in rows
     }
     # Where the page stands still, the timer of the scripted person rings after the window.
-    keys = {
-        trial: key for at, practice, trial, key in pressed if not practice and at < ends[trial]
-    }
+    keys = {trial: key for at, practice, trial, key in pressed if not practice and at < ends[trial]}
     choices = [asked[keys[trial]] if trial in keys else "none" for trial in range(n)]
     assert [row["choice"] for row in rows] == choices
     # A page that stands still for a whole response window, on a busy machine, gets no key.
