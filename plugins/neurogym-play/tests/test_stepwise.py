@@ -253,7 +253,9 @@ def test_a_socket_is_closed_on_messages_that_no_page_sends(message: Any, code: i
 
         with pytest.raises(ConnectionClosed) as closed:
             ask()
-        assert closed.value.rcvd.code == code
+        # The reset of a closed connection that gets a further part may overtake the reason.
+        overtaken = isinstance(message, list) and closed.value.rcvd is None
+        assert overtaken or closed.value.rcvd.code == code
 
 
 def test_a_pause_does_not_close_the_socket(monkeypatch: pytest.MonkeyPatch) -> None:
