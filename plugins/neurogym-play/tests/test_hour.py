@@ -137,7 +137,7 @@ def test_a_task_is_played_by_the_command_and_its_record_is_evaluated(
     assert "Performance" in report
     assert not re.search(r"\d,\d,\d", report)  # no table of conditions that are lists
     pytest.importorskip("neurogym_training")
-    done = ngym("evaluate", str(file))
+    done = ngym("evaluate", str(file), "--out", str(file.with_suffix("")))
     assert done.exit_code == 0, done.output
 
 
