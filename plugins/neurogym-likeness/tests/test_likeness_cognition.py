@@ -5,21 +5,11 @@ from __future__ import annotations
 import pytest
 from neurogym_behaviour.behaviour import Behaviour, CannotTellError, Roles
 from neurogym_likeness.likenesses import sign_of
-from neurogym_likeness.signatures import signatures
 from neurogym_task_cognition import observers as cognition
 from neurogym_task_learning import observers as learning
 from neurogym_task_timing.observers import BestMoment
 
-from neurogym_core import make_task, run
-
-KNOWN = {one.name: one for one in signatures()}
-
-
-def measured(name, task, subject, trials, **given):
-    """The effect in the trials of 50 subjects who play side by side."""
-    made = make_task(task, **given)
-    record = run(made, subject, trials, num_envs=50, seed=3)
-    return KNOWN[name].measured(Behaviour(record, Roles.of_task(made)))
+from neurogym_core import run
 
 
 class Blinks(cognition.BlinkObserver):
@@ -78,18 +68,20 @@ CASES = [
     CASES,
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_signatures_are_found_where_they_are(name, task, subject, given, sign):
-    effect = measured(name, task, subject, 12_000, **given)
-    assert sign_of(effect, KNOWN[name]) == sign, effect
+def test_signatures_are_found_where_they_are(name, task, subject, given, sign, known, measured):
+    effect = measured(name, task, subject, 12_000, subjects=50, **given)
+    assert sign_of(effect, known[name]) == sign, effect
 
 
 @pytest.mark.parametrize("name", sorted({case[0] for case in CASES} - {"interval-regression"}))
-def test_records_of_other_tasks_are_refused(name):
+def test_records_of_other_tasks_are_refused(name, known):
     record = run("perceptual/PerceptualDecisionMaking-v0", "oracle", 50, seed=1)
     with pytest.raises(CannotTellError, match="no column"):
-        KNOWN[name].measured(Behaviour(record, Roles()))
+        known[name].measured(Behaviour(record, Roles()))
 
 
-def test_a_subject_without_errors_at_the_digit_has_no_presses_to_compare():
+def test_a_subject_without_errors_at_the_digit_has_no_presses_to_compare(measured):
     with pytest.raises(CannotTellError, match="at the 3"):
-        measured("presses-speed-up-before-errors", "SART-v0", cognition.BestPress(), 2000)
+        measured(
+            "presses-speed-up-before-errors", "SART-v0", cognition.BestPress(), 2000, subjects=50
+        )

@@ -6,21 +6,11 @@ import numpy as np
 import pytest
 from neurogym_behaviour.behaviour import Behaviour, CannotTellError, Roles
 from neurogym_likeness.likenesses import sign_of
-from neurogym_likeness.signatures import signatures
 from neurogym_task_cognition import observers as cognition
 from neurogym_task_motor import observers as motor
 from neurogym_task_perceptual import observers as perceptual
 
-from neurogym_core import make_task, run
-
-KNOWN = {one.name: one for one in signatures()}
-
-
-def measured(name, task, subject, trials, **given):
-    """The effect in the trials of 20 subjects who play side by side."""
-    made = make_task(task, **given)
-    record = run(made, subject, trials, num_envs=20, seed=3)
-    return KNOWN[name].measured(Behaviour(record, Roles.of_task(made)))
+from neurogym_core import run
 
 
 class SlowSniffer(perceptual.Sniffer):
@@ -72,23 +62,26 @@ CASES = [
     CASES,
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
-def test_signatures_are_found_where_they_are(name, task, subject, trials, sign):
-    effect = measured(name, task, subject, trials)
-    assert sign_of(effect, KNOWN[name]) == sign, effect
+def test_signatures_are_found_where_they_are(name, task, subject, trials, sign, known, measured):
+    effect = measured(name, task, subject, trials, subjects=20)
+    assert sign_of(effect, known[name]) == sign, effect
 
 
-def test_a_subject_that_always_stays_as_long_has_no_short_waits_to_compare():
+def test_a_subject_that_always_stays_as_long_has_no_short_waits_to_compare(measured):
+    waiter = perceptual.Waiter(2000.0)
     with pytest.raises(CannotTellError):
-        measured("waiting-tells-accuracy", "WaitingConfidence-v0", perceptual.Waiter(2000.0), 500)
+        measured("waiting-tells-accuracy", "WaitingConfidence-v0", waiter, 500, subjects=20)
 
 
-def test_without_errors_no_neighbours_are_confused():
+def test_without_errors_no_neighbours_are_confused(measured):
     with pytest.raises(CannotTellError, match="wrong place"):
-        measured("neighbours-are-confused", "SequenceRecall-v0", cognition.Order(), 100)
+        measured(
+            "neighbours-are-confused", "SequenceRecall-v0", cognition.Order(), 100, subjects=20
+        )
 
 
 @pytest.mark.parametrize("name", sorted({case[0] for case in CASES}))
-def test_records_of_other_tasks_are_refused(name):
+def test_records_of_other_tasks_are_refused(name, known):
     record = run("perceptual/PerceptualDecisionMaking-v0", "oracle", 50, seed=1)
     with pytest.raises(CannotTellError, match="no column"):
-        KNOWN[name].measured(Behaviour(record, Roles()))
+        known[name].measured(Behaviour(record, Roles()))
