@@ -4,6 +4,7 @@
 from neurogym_core.cli._main import main as main
 from neurogym_core.terminal.settings import usage_errors as usage_errors
 from neurogym_core.terminal.settings import split_option as split_option
+from neurogym_core.terminal.settings import csv_option as csv_option
 from neurogym_core.terminal.settings import trust_option as trust_option
 from neurogym_core.terminal.settings import read_split as read_split
 from neurogym_core.terminal.settings import read_conditions as read_conditions

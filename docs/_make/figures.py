@@ -254,6 +254,8 @@ def pictures_of_the_demo() -> None:
 SHEETS = {
     "gallery-1": ("control", "ibl", "memory", "motor", "timing", "value"),
     "gallery-2": ("perceptual", "visual", "yang19"),
+    "gallery-3": ("cognition", "driscoll24", "dynamics"),
+    "gallery-4": ("learning", "motivation"),
 }
 """File -> the packages whose tasks it shows."""
 COLUMNS, WIDTH, GAP = 6, 380, 8

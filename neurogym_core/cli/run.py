@@ -11,12 +11,12 @@ import click
 from neurogym_core.terminal import complete
 from neurogym_core.terminal.settings import (
     PlayCommand,
+    csv_option,
     split_option,
     usage_errors,
 )
 
 _INTERRUPTED = 130  # exit code after Ctrl-C
-_OTHER_FORMATS = (".parquet", ".pqt", ".nwb", ".json", ".xlsx")
 
 
 @click.command(cls=PlayCommand)
@@ -31,8 +31,7 @@ _OTHER_FORMATS = (".parquet", ".pqt", ".nwb", ".json", ".xlsx")
               help="Number of subjects, which share the trials.  [default: 1]")  # fmt: skip
 @click.option("--pass-reward", is_flag=True, help="Add the last reward to the observations.")
 @click.option("--pass-action", is_flag=True, help="Add the last action to the observations.")
-@click.option("--csv", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write all trials to this CSV file.")  # fmt: skip
+@csv_option
 @click.option("--save", type=click.Path(dir_okay=False, path_type=Path),
               help="Write the experiment to this file (.toml), to repeat it.")  # fmt: skip
 @click.option(
@@ -95,11 +94,6 @@ def command(
     with usage_errors():
         experiment = _playing.experiment_of(task, conditions, wrap, given)
         game = _playing.ReportedGame(experiment)
-        if csv is not None and csv.suffix.lower() in _OTHER_FORMATS:
-            raise click.UsageError(
-                f"--csv was given {str(csv)!r}, the name of another format. Expected a file name"
-                " that ends in .csv. `ngym export` writes trials in other formats."
-            )
         if save is not None:
             if save.suffix != ".toml":
                 raise click.UsageError(

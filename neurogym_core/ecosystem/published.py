@@ -17,17 +17,11 @@ REPOSITORY = ""
 of all packages."""
 
 _CORE = "neurogym-core"
-_TRAINING = (
-    "neurogym-behaviour",
-    "neurogym-play",
-    "neurogym-plot",
-    "neurogym-records",
-    "neurogym-training",
-)
+_TRAINING = ("neurogym-behaviour", "neurogym-plot", "neurogym-records", "neurogym-training")
 _BESIDE = {
     "neurogym-behaviour": ("neurogym-plot",),
-    "neurogym-records": _TRAINING[:3],
-    "neurogym-training": _TRAINING[:-1],
+    "neurogym-records": _TRAINING[:2],
+    "neurogym-training": _TRAINING[:3],
     **dict.fromkeys(("neurogym-likeness", "neurogym-sb3", "neurogym-sweep"), _TRAINING),
     **dict.fromkeys(("neurogym-jax", "neurogym-torch"), ("neurogym-neural", *_TRAINING)),
 }  # {package: packages that it needs beside the core}; pip would look for them on the index

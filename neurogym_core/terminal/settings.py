@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial, reduce
+from pathlib import Path
 from typing import Any
 
 import click
@@ -89,6 +90,8 @@ class PlayCommand(click.Command):
             formatter.write_dl([(name, summaries[name]) for name in subject_names()])
 
 
+_OTHER_FORMATS = (".parquet", ".pqt", ".nwb", ".json", ".xlsx")
+
 SPLIT_NAMES = ("none", "train", "validation", "test")
 """Splits on the command line and in experiment files: none, and
 `neurogym_core.trials.noise.SPLITS`, whose module imports NumPy."""
@@ -109,6 +112,23 @@ split_option = click.option(
     " of every seed.  [default: test for a trained subject, else none]",
 )  # fmt: skip
 """Decorator of a click command that adds the option ``--split``; `read_split` reads its value."""
+
+
+def _is_csv(context: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() in _OTHER_FORMATS:
+        raise click.UsageError(
+            f"--csv was given {str(path)!r}, the name of another format. Expected a file name"
+            " that ends in .csv. `ngym export` writes trials in other formats."
+        )
+    return path
+
+
+csv_option = click.option(
+    "--csv", type=click.Path(dir_okay=False, path_type=Path), callback=_is_csv,
+    help="Write all trials to this CSV file.",
+)  # fmt: skip
+"""Decorator of a click command that adds the option ``--csv``; the argument ``csv`` is a path, or
+None."""
 
 
 trust_option = click.option(

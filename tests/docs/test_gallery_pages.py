@@ -22,9 +22,9 @@ PAIR = ("control/GoNogo-v0", "value/ProbabilisticReversal-v0")
 
 def test_the_sheets_are_on_the_page_and_not_too_large():
     page = (DOCS / "gallery.md").read_text("utf-8")
-    for name in ("gallery-1.png", "gallery-2.png"):
-        assert f"images/{name}" in page
-        assert (DOCS / "images" / name).stat().st_size < 600_000
+    for name in loaded("figures").SHEETS:
+        assert f"images/{name}.png" in page
+        assert (DOCS / "images" / f"{name}.png").stat().st_size < 600_000
 
 
 def test_the_page_of_trained_networks_is_what_was_measured_last():

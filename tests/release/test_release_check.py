@@ -44,8 +44,8 @@ def test_packages_are_released_after_those_that_they_require() -> None:
 
 def test_the_closure_has_all_requirements_in_order() -> None:
     assert checker.closure(["neurogym-torch"], NEEDS) == [
-        "neurogym-core", "neurogym-neural", "neurogym-play", "neurogym-plot",
-        "neurogym-behaviour", "neurogym-records", "neurogym-training", "neurogym-torch",
+        "neurogym-core", "neurogym-neural", "neurogym-plot", "neurogym-behaviour",
+        "neurogym-records", "neurogym-training", "neurogym-torch",
     ]  # fmt: skip
 
 

@@ -575,6 +575,9 @@ def draw_trial(box: Box, trace: TrialTrace) -> None:
 # ---- periods ----
 
 
+_MOST_FLAGS = 8  # rows of names above the strip
+
+
 class _Label(NamedTuple):
     """The name of a period in the strip: the period, the extent of the text (ms), and the row.
 
@@ -612,10 +615,22 @@ def _labels(trace: TrialTrace, width: float) -> list[_Label]:
     above it, like a flag at the top of a pole.
 
     A flag extends to the right of its pole, above all flags that it would overlap; so the poles of
-    later periods end below it."""
+    later periods end below it. If that takes more than `_MOST_FLAGS` rows, only the first period of
+    each name has one; the others have its tint."""
+    played = _played(trace)
+    labels = _flags(trace, width, played)
+    if max((label.row for label in labels), default=0) <= _MOST_FLAGS:
+        return labels
+    first = {name: (name, start, stop) for name, start, stop in reversed(played)}
+    return _flags(trace, width, sorted(first.values(), key=lambda period: period[1]))
+
+
+def _flags(
+    trace: TrialTrace, width: float, periods: list[tuple[str, float, float]]
+) -> list[_Label]:
     per_inch = trace.steps * trace.dt / width
     labels: list[_Label] = []
-    for name, start, stop in reversed(_played(trace)):
+    for name, start, stop in reversed(periods):
         length, middle = (text_width(name) + 0.08) * per_inch, (start + stop) / 2
         if length <= stop - start:
             labels.append(_Label(name, start, stop, middle - length / 2, middle + length / 2, 0))
@@ -632,11 +647,11 @@ def _draw_strip(axes: Any, trace: TrialTrace, width: float) -> None:
     axes.set_axis_off()
     axes.set_xlim(0, trace.steps * trace.dt)
     axes.set_ylim(-0.05, 1 + max((label.row for label in labels), default=0))
-    for label in labels:
-        tint = tints[label.name]
-        red, green, blue = (int(int(tint[i : i + 2], 16) * 0.9) for i in (1, 3, 5))
+    for name, start, stop in _played(trace):
+        red, green, blue = (int(int(tints[name][i : i + 2], 16) * 0.9) for i in (1, 3, 5))
         darker = f"#{red:02x}{green:02x}{blue:02x}"
-        axes.fill_between([label.start, label.stop], -0.05, 0.9, color=darker, lw=0)
+        axes.fill_between([start, stop], -0.05, 0.9, color=darker, lw=0)
+    for label in labels:
         if label.row:
             axes.plot(
                 [(label.start + label.stop) / 2] * 2, [0.45, label.row + 0.8], color=GREY, lw=0.6

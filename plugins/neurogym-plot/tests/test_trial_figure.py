@@ -195,6 +195,16 @@ class TestTrialFigure:
         assert texts(figure) >= {name for name, start, stop in periods if stop > start}
         _assert_apart(figure, {name for name, *_ in periods})
 
+    def test_the_first_of_many_short_periods_is_named(self):
+        names = ["travel", *["harvest", "choose"] * 15]
+        periods = [(name, step, step + 1) for step, name in enumerate(names)] + [("rest", 31, 40)]
+        trace = make_trace(periods=periods, subtitle="")
+        labels = _labels(trace, 5.2)
+        assert [(one.name, one.start) for one in reversed(labels)] == [
+            ("travel", 0), ("harvest", trace.dt), ("choose", 2 * trace.dt), ("rest", 31 * trace.dt)
+        ]  # fmt: skip
+        assert trial_figure(trace).get_size_inches()[1] < 12
+
     def test_continuous_actions_are_lines_by_axis(self):
         wave = np.stack([np.sin(np.arange(40) / 9), np.cos(np.arange(40) / 9)], 1)
         figure = trial_figure(make_trace(targets=wave, actions=wave + 0.1, action_names=["x", "y"]))

@@ -12,6 +12,7 @@ import click
 from neurogym_core.tools import (
     SubjectName,
     clean,
+    comes_with,
     read_conditions,
     read_wrap,
     task_settings,
@@ -197,7 +198,12 @@ def _write_record(
 
 
 def _write_page(task: str, out: Path | None, kind: str, n_trials: int, **given: Any) -> None:
-    from neurogym_play import write_experiment, write_page
+    try:
+        from neurogym_play import write_experiment, write_page
+    except ModuleNotFoundError as error:
+        if error.name != "neurogym_play":
+            raise
+        raise click.UsageError(comes_with(f"--to {kind}", "neurogym-play")) from None
 
     write = {"web": write_page, "jspsych": write_experiment}[kind]
     with usage_errors(), warnings.catch_warnings(record=True) as said:

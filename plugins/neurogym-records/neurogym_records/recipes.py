@@ -136,7 +136,13 @@ class Recipe:
         """Return which rows of a table are trials, bool (n,)."""
         if not self.rows:
             return np.ones(len(next(iter(table.values()))), bool)
-        return evaluated(self.rows, table, source).astype(bool)
+        try:
+            return evaluated(self.rows, table, source).astype(bool)
+        except UnknownNameError as error:
+            raise InvalidValueError(
+                f"{source} has no trials by its recipe, which finds them by {self.rows}. {error}"
+                " Give the file of a session with trials, or another --recipe."
+            ) from None
 
     def of(self, table: Mapping[str, Any]) -> Recipe:
         """Return the recipe for a table: with those optional columns that it allows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,13 @@ def test_an_experiment_is_written_with_a_note_on_short_windows(ngym):
     trials = json.loads(Path("study/task.json").read_text("utf-8"))["trials"]
     assert trials["dt"] == 20
     assert "reaction_time" in run(make_task(DOTS, wrap="ReactionTime"), "oracle", 2, seed=0)
+
+
+def test_pages_name_the_package_that_writes_them(ngym, monkeypatch):
+    monkeypatch.setitem(sys.modules, "neurogym_play", None)
+    code, said = ngym("export", DOTS, "--to", "web")
+    assert code == 2
+    assert "'--to web' comes with neurogym-play: `pip install" in " ".join(said.split())
 
 
 def test_settings_of_a_task_hold_in_every_format(ngym):

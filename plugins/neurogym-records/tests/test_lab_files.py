@@ -89,6 +89,14 @@ def test_what_was_left_out_is_said():
 
 # ---- experiments of `ngym export --to jspsych` ----
 
+
+def test_a_participant_who_left_at_the_consent_has_no_trials(tmp_path):
+    path = tmp_path / "left.json"
+    path.write_text('[{"trial_type": "html-button-response", "rt": 1200, "trial_index": 0}]')
+    with pytest.raises(InvalidValueError, match=r"left.json has no trials by its recipe"):
+        read_record(path, "neurogym-jspsych")
+
+
 EXPERIMENT = LABS / "neurogym-jspsych.json"
 """jsPsych 8.3.0 wrote it in Chromium, where a script pressed the keys: a practice trial and twelve
 trials, with a check of the screen and attention checks; every fourth answer came too late."""

@@ -23,7 +23,13 @@ from neurogym_records.options import (
     write_given_figures,
 )
 
-from neurogym_core.tools import print_json, read_conditions, read_split, usage_errors
+from neurogym_core.tools import (
+    csv_option,
+    print_json,
+    read_conditions,
+    read_split,
+    usage_errors,
+)
 
 if TYPE_CHECKING:
     from neurogym_training.playing import Played
@@ -44,11 +50,7 @@ if TYPE_CHECKING:
 @click.option(
     "--by", metavar="COLUMN", help="A condition: a psychometric function for each of its values."
 )
-@click.option(
-    "--csv",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the trial record to this file.",
-)
+@csv_option
 @figure_options
 @json_option
 @click.option(

@@ -22,6 +22,14 @@ def rows(path):
         return list(csv.DictReader(file))
 
 
+def test_a_csv_file_has_no_name_of_another_format(sides, ngym):
+    code, said = ngym("evaluate", sides, "--subject", "oracle", "--csv", "trials.parquet")
+    assert code == 2
+    assert "'trials.parquet', the name of another format" in said
+    assert not Path("trials.parquet").exists()
+    assert not Path("evaluation").exists()
+
+
 def test_a_trained_run_is_played_and_reported(toys, sides, ngym):
     ngym("train", sides, "--model", "toy", "--updates", 40, "--out", "run", "--option", "rate=0.02")
     code, said = ngym("evaluate", "run", "--n-trials", 200, "--csv", "trials.csv")

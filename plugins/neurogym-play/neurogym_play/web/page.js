@@ -20,7 +20,7 @@ class Game {
     addEventListener("keydown", (event) => this.key(event));
     for (const kind of ["keyup", "pointerup", "pointercancel", "blur"]) addEventListener(kind, () => { this.controls.held = undefined; });
     document.addEventListener("visibilitychange", () => { if (document.hidden) this.pause(true); });
-    addEventListener("beforeunload", (event) => { if (this.running) event.preventDefault(); });
+    addEventListener("beforeunload", (event) => { if (this.running || this.unsaved) event.preventDefault(); });
     $("aware").onclick = () => { [$("flicker").hidden, $("start").hidden] = [true, false]; $("how").focus(); };
     $("begin").onclick = () => this.begin();
     $("pause").onclick = () => this.pause(!this.paused);
@@ -174,14 +174,16 @@ class Game {
     try {
       const answer = await fetch(this.save, { method: "POST", body, headers: { "Content-Type": "application/json" } });
       $("saved").textContent = await answer.text();
-      if (!answer.ok) $("download").hidden = false;
+      this.unsaved = !answer.ok;
     } catch {
-      $("download").hidden = false;
+      this.unsaved = true;
       $("saved").textContent = "The record could not be saved: the server has stopped. Download it instead.";
     }
+    if (this.unsaved) $("download").hidden = false;
   }
 
   download() {
+    this.unsaved = false;
     const rows = this.kernel.rows.map((row) => ({ ...row, subject: "person", ...(this.waits ? { clock: "waits" } : {}) }));
     const url = URL.createObjectURL(new Blob([toCSV(rows)], { type: "text/csv" }));
     element("a", { href: url, download: "trials.csv" }).click();
