@@ -25,6 +25,7 @@ from neurogym_core import (
     Ring,
     Task,
     TaskVectorEnv,
+    Uniform,
 )
 from neurogym_core.players import Game, TaskView, player_of
 from neurogym_core.tools import describe as description_of
@@ -333,11 +334,11 @@ def _with_unit(task: Task, name: str, value: Any) -> Any:
 
 @lru_cache(maxsize=32)
 def _units(task: Task) -> Mapping[str, Sequence[tuple[str, str]]]:
-    """Return units of conditions: of the parameter of the same name, or the time of a period.
+    """Return units of conditions: of the parameter of the same name, of a time, or of an angle.
 
     Returns:
         Condition -> (parameter, unit); the parameter has the values that the condition takes, and
-        is the condition itself if that is the duration of a period.
+        is the condition itself if that is the duration of a period or from the whole circle.
     """
     rows = {one["name"]: one["doc"] for one in description_of(task)["parameters"]}
     found: dict[str, list[tuple[str, str]]] = {}
@@ -345,9 +346,27 @@ def _units(task: Task) -> Mapping[str, Sequence[tuple[str, str]]]:
         for parameter in (f"{name}s", f"{name}es"):
             if unit := _UNIT.search(rows.get(parameter, "")):
                 found.setdefault(name, []).append((parameter, unit[1]))
-        if name in TaskView(task).period_names:
+        if name in TaskView(task).period_names and _lasts(task, name):
             found.setdefault(name, []).append((name, "ms"))
+        drawn = TaskView(task).distributions[name]
+        if isinstance(drawn, Uniform) and np.isclose(drawn.high - drawn.low, 2 * np.pi):
+            found.setdefault(name, []).append((name, "rad"))
     return found
+
+
+def _lasts(task: Task, name: str) -> bool:
+    """Return whether a condition is the duration of the period of its name.
+
+    The sample of a task may also be an angle, which is shown in the period "sample".
+    """
+    layout = TaskView(task).example_layout
+    given = np.asarray(layout.timeline.given.get(name))
+    drawn = np.asarray(layout.conditions[name])
+    return (
+        given.dtype.kind in "iuf"
+        and drawn.dtype.kind in "iuf"
+        and np.array_equal(np.broadcast_to(given, drawn.shape[:1]), drawn)
+    )
 
 
 # ---- playing a trial ----

@@ -92,6 +92,12 @@ def test_conditions_read_as_text():
         ("timing/OneTwoGo-v0", {"interval": 700}, "interval 700 ms"),
         ("memory/DelayComparison-v0", {"pair": (18, 10)}, "pair (18, 10) Hz"),
         ("modcog/Dlydm1intr-v0", {"delay": 600}, "delay 600 ms"),
+        # The angle that is shown in the period "stimulus", and the number shown in "first".
+        ("yang19/Go-v0", {"stimulus": 3.5}, "stimulus 3.5 rad"),
+        ("yang19/DMC-v0", {"sample": 1.5707963}, "sample 1.571"),
+        ("dynamics/DelayedSum-v0", {"first": 0.5}, "first 0.5"),
+        # The delay is imposed in seconds.
+        ("motivation/IntertemporalForaging-v0", {"late": 40}, "late 40"),
         # The parameter is the number of directions, whatever its unit.
         ("control/AntiReach-v0", {"direction": 3}, "direction 3"),
     ],
