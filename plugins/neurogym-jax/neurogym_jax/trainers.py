@@ -16,13 +16,14 @@ from neurogym_jax.env import TaskEnv
 from neurogym_jax.params import whole_number
 
 CHECKPOINT = "checkpoint.npz"
-KEPT = ("weights", "mean", "square")
 
 
 class JaxPPOTrainer(Trainer):
     """PPO with a GRU, in which envs, network and updates are one program on the device.
 
-    A run that is resumed keeps its weights and its optimizer, but begins new sessions.
+    A resumed training ends with the weights of an uninterrupted one: a checkpoint has the state of
+    the envs, of the network and of the draws, too. A network that met the criterion keeps its
+    weights where it still meets that of the new call, and learns on otherwise.
 
     Args:
         tasks: one task, which has to be a table (`neurogym_jax.make`).
@@ -81,6 +82,7 @@ class JaxPPOTrainer(Trainer):
         self._kept: dict[int, dict[str, np.ndarray]] = {}
         self.env = TaskEnv(self.tasks[0], seed=seed, trials=trials, split=self.splits["training"])
         self.params = self.env.default_params
+        self._drawn = 0
         self._decks = None if self.env.exact else self.env.decks(seed, trials)
         self.rollout = envs * n_steps
         self.updates = max(test_every // self.rollout, 1)
@@ -100,13 +102,17 @@ class JaxPPOTrainer(Trainer):
 
     def _learn(self, until: int, watch: Watch) -> None:
         # Those that met the last criterion may have to learn for this one.
+        self._tested = {which: self._record(which) for which in self._kept}
+        met = {which for which, record in self._tested.items() if watch.meets(record)}
+        still = {which: kept for which, kept in self._kept.items() if which in met}
         self.learner = self.learner._replace(weights=self._weights())
-        self._kept = {}
+        self._kept = still
         if not self.curve and self._test(watch):
             return
         while self.done < until:
             if self._decks is not None and self.done:
                 self.params = next(self._decks)
+                self._drawn += 1
                 self._restart()
             left = -(-(until - self.done) // self.rollout)
             updates = min(self.updates, left)
@@ -124,15 +130,10 @@ class JaxPPOTrainer(Trainer):
 
     def _test(self, watch: Watch) -> bool:
         """Test all networks on the same trials; return True if training has to stop."""
-        sessions = sessions_of_test(self.tasks[0], self.test_trials)
         for which in range(self.seeds):
             if which in self._kept:
                 continue
-            record = run(
-                self.tasks[0], self._subject(which), self.test_trials, num_envs=sessions,
-                seed=self.seed, split=self.splits["tests"],
-            )  # fmt: skip
-            self._tested[which] = record
+            self._tested[which] = record = self._record(which)
             if watch.meets(record):
                 self._kept[which] = self._subject(which).weights
         records = [self._tested[which] for which in range(self.seeds)]
@@ -143,6 +144,14 @@ class JaxPPOTrainer(Trainer):
         candidates = [self._tested[which] for which in learns or range(self.seeds)]
         clean = [float((one["performance"] * (one["aborts"] == 0)).mean()) for one in candidates]
         return watch.point(candidates[int(np.argmin(clean))], **each)
+
+    def _record(self, which: int) -> TrialRecord:
+        """Return the test of one of the networks."""
+        return run(
+            self.tasks[0], self._subject(which), self.test_trials, seed=self.seed,
+            num_envs=sessions_of_test(self.tasks[0], self.test_trials),
+            split=self.splits["tests"],
+        )  # fmt: skip
 
     def subject(self, which: int = 0) -> JaxSubject:
         """Return the first network as a subject that takes the most probable action."""
@@ -167,29 +176,29 @@ class JaxPPOTrainer(Trainer):
         return {name: jax.numpy.asarray(values) for name, values in weights.items()}
 
     def save(self, folder: Path) -> None:
-        learner = self.learner._replace(weights=self._weights())
-        arrays = {
-            f"{part}.{name}": np.asarray(values)
-            for part in KEPT
-            for name, values in getattr(learner, part).items()
-        }
+        learner = self.learner._replace(
+            weights=self._weights(), key=jax.random.key_data(self.learner.key)
+        )
+        arrays = {f"part {k}": np.asarray(part) for k, part in enumerate(jax.tree.leaves(learner))}
         with replacing(Path(folder) / CHECKPOINT) as temporary, temporary.open("wb") as file:
-            np.savez(file, count=np.asarray(learner.count), **arrays)
+            np.savez(file, kept=np.array(sorted(self._kept), int), decks=self._drawn, **arrays)
         self.save_progress(folder)
 
     def load(self, folder: Path) -> None:
         self.load_progress(folder)
         with np.load(Path(folder) / CHECKPOINT, allow_pickle=False) as saved:
-            parts = {
-                part: {
-                    name: jax.numpy.asarray(saved[f"{part}.{name}"])
-                    for name in self.learner.weights
-                }
-                for part in KEPT
-            }
-            count = jax.numpy.asarray(saved["count"])
-        self.learner = self.learner._replace(count=count, key=self._keys(self.done), **parts)
-        self._restart()
+            parts = [jax.numpy.asarray(saved[f"part {k}"]) for k in range(len(saved.files) - 2)]
+            kept, decks = saved["kept"].tolist(), int(saved["decks"])
+        learner = jax.tree.unflatten(jax.tree.structure(self.learner), parts)
+        self.learner = learner._replace(key=jax.random.wrap_key_data(learner.key))
+        weights = self.learner.weights
+        self._kept = {
+            which: {name: np.asarray(values)[which] for name, values in weights.items()}
+            for which in kept
+        }
+        while self._decks is not None and self._drawn < decks:
+            next(self._decks)
+            self._drawn += 1
 
 
 class JaxSubject:

@@ -39,6 +39,53 @@ def test_it_trains_tests_and_can_be_resumed(tasks, tmp_path):
     assert [row["steps"] for row in second.curve] == [0, 256, 512, 768]
 
 
+@pytest.mark.parametrize("task", ["Jittered", "Sides"])
+def test_a_resumed_training_ends_with_the_weights_of_an_uninterrupted_one(task, tasks, tmp_path):
+    # Jittered draws decks, and Sides has all its trials in one.
+    settings = {"seed": 1, "seeds": 2, "trials": 32, **SMALL}
+    whole = JaxPPOTrainer(getattr(tasks, task), **settings)
+    whole.train(1280)
+    first = JaxPPOTrainer(getattr(tasks, task), **settings)
+
+    def interrupt(trainer, row):
+        if row["steps"] == 768:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        first.train(1280, out=tmp_path, on_test=interrupt)
+    second = JaxPPOTrainer(getattr(tasks, task), **settings)
+    second.load(tmp_path)
+    second.train(1280)
+    assert (flat(second) == flat(whole)).all()
+    assert [row["reward"] for row in second.curve] == [row["reward"] for row in whole.curve]
+
+
+def test_a_network_that_met_the_criterion_keeps_its_weights_when_resumed(tasks, tmp_path):
+    def learned(record):
+        return bool(record["performance"].mean() > 0.35)
+
+    settings = {"seed": 1, "seeds": 3, **SMALL}
+    whole, first = (JaxPPOTrainer(tasks.Sides, **settings) for _ in range(2))
+    whole.train(2048, criterion=learned)
+    kept = []
+
+    def interrupt(trainer, row):
+        kept.append(len(trainer._kept))
+        if 0 < kept[-1] < 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        first.train(2048, out=tmp_path, criterion=learned, on_test=interrupt)
+    second = JaxPPOTrainer(tasks.Sides, **settings)
+    second.load(tmp_path)
+    second.train(2048, criterion=learned)
+    assert [row["accuracy"] for row in second.curve] == [row["accuracy"] for row in whole.curve]
+    for which in range(3):
+        assert second._subject(which).weights.keys() == whole._subject(which).weights.keys()
+        for name, values in second._subject(which).weights.items():
+            assert (values == whole._subject(which).weights[name]).all()
+
+
 def test_it_ends_with_the_rollout_that_reaches_the_number_of_steps(tasks):
     trainer = JaxPPOTrainer(tasks.Sides, seed=1, **SMALL)
     assert trainer.rollout == 128

@@ -8,20 +8,24 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from neurogym_training.training import Trainer, Watch, threads_for
 from sb3_contrib import RecurrentPPO
+from sb3_contrib.common.recurrent.type_aliases import RNNStates
 from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 
 from neurogym_core import InvalidValueError, TrialRecord, run
-from neurogym_core.tools import replacing
+from neurogym_core.tools import Progress, replacing
 from neurogym_sb3.evaluation import TrialEvaluation
 from neurogym_sb3.subjects import AgentSubject
 from neurogym_sb3.vec_env import SB3VecEnv
 
 CHECKPOINT = "checkpoint.zip"
+PLAYED = "played.npz"
+"""All actions, and the state of the generators and of the memory: what a resumed agent needs."""
 PPO_DEFAULTS = {
     "n_steps": 128, "batch": 512, "n_epochs": 10, "gamma": 0.99, "gae_lambda": 0.85,
     "ent_coef": 0.01, "normalize_advantage": True,
@@ -57,8 +61,9 @@ class AgentTrainer(Trainer):
 
     Tests of an agent that learns in a `Curriculum` play its last stage, the task itself.
 
-    An agent that is resumed from a checkpoint keeps its weights and its optimizer, but begins new
-    sessions, so its results differ from those of an uninterrupted run.
+    A checkpoint has the actions of the training. A resumed training plays them again first, which
+    brings the envs to the step of the checkpoint, and so it ends with the weights of an
+    uninterrupted one, to the bit (on a GPU, as far as its operations repeat).
 
     Args:
         tasks: one task.
@@ -120,7 +125,7 @@ class AgentTrainer(Trainer):
         self._policy = _listed(policy_kwargs or {})
         self.wrap = list(wrap or ())
         self.hidden, self.device = hidden, device
-        self.env = SB3VecEnv(self.tasks[0], envs, wrap=self.wrap, split=self.splits["training"])
+        self.env = _Remembered(self.tasks[0], envs, wrap=self.wrap, split=self.splits["training"])
         self.settings = {
             "n_steps": n_steps,
             "learning_rate": SCHEDULES[schedule](learning_rate),
@@ -134,6 +139,7 @@ class AgentTrainer(Trainer):
         }
         self.rollout = n_steps * envs
         self.model = self._make_model()
+        self._moment, self._behind = self._now(), False
         self.evaluation = TrialEvaluation(
             self.tasks[0],
             test_every,
@@ -159,18 +165,49 @@ class AgentTrainer(Trainer):
         if not self.curve and following.note(self.evaluation.test()):
             return
         self.evaluation.stop = following.note
+        self._return()
         self.model.learn(
             until - self.done,
             [following, self.evaluation],
             log_interval=None,
             reset_num_timesteps=False,
         )
-        if watch.ended:  # no update followed the last test
-            self.done = self.model.num_timesteps = int(self.curve[-1][self.unit])
+        if watch.ended:  # the agent learned nothing from the steps after the last test
             return
-        self.done = self.model.num_timesteps
+        self.done, self._moment = self.model.num_timesteps, self._now()
         if self.curve[-1][self.unit] < self.done:
             following.note(self.evaluation.test())
+
+    def _now(self) -> dict[str, np.ndarray]:
+        """Return what decides about the next rollout, beside the weights and the envs."""
+        # Stable-Baselines3 draws its minibatches from the global generator.
+        _, keys, *rest = np.random.get_state()  # noqa: NPY002
+        moment: dict[str, Any] = {"numpy": keys, "numpy.rest": rest, "torch": torch.get_rng_state()}
+        if torch.device(self.device).type == "cuda":
+            moment["cuda"] = torch.cuda.get_rng_state(self.device)
+        if memory := getattr(self.model, "_last_lstm_states", None):
+            moment |= {f"memory.{k}": kept for k, kept in enumerate((*memory.pi, *memory.vf))}
+        return {
+            name: kept.numpy(force=True) if torch.is_tensor(kept) else np.array(kept)
+            for name, kept in moment.items()
+        }
+
+    def _return(self) -> None:
+        """Bring generators, memory and envs to the last moment between two rollouts."""
+        moment, model, steps = self._moment, self.model, self.done // self.env.num_envs
+        model.num_timesteps = self.done
+        if self._behind or len(self.env.played) != steps:
+            model.set_random_seed(self.seed)
+            model._last_obs, model._last_episode_starts = self.env.again(steps)
+            self._behind = False
+        if "memory.0" in moment:
+            kept = [torch.as_tensor(moment[f"memory.{k}"], device=model.device) for k in range(4)]
+            model._last_lstm_states = RNNStates((kept[0], kept[1]), (kept[2], kept[3]))
+        place, *gauss = moment["numpy.rest"]
+        np.random.set_state(("MT19937", moment["numpy"], int(place), *gauss))  # noqa: NPY002
+        torch.set_rng_state(torch.as_tensor(moment["torch"]))
+        if "cuda" in moment:
+            torch.cuda.set_rng_state(torch.as_tensor(moment["cuda"]), self.device)
 
     def subject(self, which: int = 0) -> AgentSubject:
         """Return the agent as a subject that takes the most probable action."""
@@ -197,15 +234,19 @@ class AgentTrainer(Trainer):
     def save(self, folder: Path) -> None:
         with replacing(Path(folder) / CHECKPOINT) as temporary, temporary.open("wb") as file:
             self.model.save(file)
+        actions = self.env.played[: self.done // self.env.num_envs]
+        with replacing(Path(folder) / PLAYED) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, actions=np.array(actions), **self._moment)
         self.save_progress(folder)
 
     def load(self, folder: Path) -> None:
         self.load_progress(folder)
         # Weights only: a whole saved model also has pickled objects, which can run any code.
         self.model.set_parameters(str(Path(folder) / CHECKPOINT), device=self.device)
-        self.model.num_timesteps = self.done
-        # New sessions, instead of the first ones again.
-        self.model.set_random_seed(self.seed + self.done)
+        with np.load(Path(folder) / PLAYED, allow_pickle=False) as kept:
+            self._moment = {name: kept[name] for name in kept.files}
+        # They are played when it learns on; a subject needs none.
+        self.env.played, self._behind = list(self._moment.pop("actions")), True
 
 
 def _listed(value: Any) -> Any:
@@ -213,6 +254,31 @@ def _listed(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _listed(item) for name, item in value.items()}
     return [_listed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+class _Remembered(SB3VecEnv):
+    """Keeps the actions of all steps, (num_envs, …) each."""
+
+    def __init__(self, *given: Any, **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        space = self.action_space
+        highest = getattr(space, "n", None) or getattr(space, "nvec", None)
+        small = space.dtype if highest is None else np.min_scalar_type(int(np.max(highest)) - 1)
+        self._small, self.played = small, []
+
+    def step_async(self, actions: np.ndarray) -> None:
+        super().step_async(actions)
+        self.played.append(np.array(actions, self._small))
+
+    def again(self, steps: int) -> tuple[np.ndarray, np.ndarray]:
+        """Play the first `steps` steps again; return the observations and where sessions ended."""
+        actions, self.played = self.played[:steps], []
+        observations, over = self.reset(), np.ones(self.num_envs, bool)
+        with Progress("Playing the steps before the checkpoint", steps) as bar:
+            for done, some in enumerate(actions):
+                observations, _, over, _ = self.step(some.astype(self.action_space.dtype))
+                bar.show(done)
+        return observations, over
 
 
 class _Following(BaseCallback):
@@ -223,8 +289,11 @@ class _Following(BaseCallback):
         self.trainer, self.watch = trainer, watch
         self._since, self._done = time.perf_counter(), trainer.done
 
+    def _on_rollout_start(self) -> None:
+        # A checkpoint at Ctrl-C is of this moment: the agent learns nothing from part of a rollout.
+        self.trainer.done, self.trainer._moment = self.num_timesteps, self.trainer._now()
+
     def _on_step(self) -> bool:
-        self.trainer.done = self.num_timesteps
         if self.n_calls % 20 == 0:
             self.watch.tick(training=self.trainer.env.recent_performance)
         return True

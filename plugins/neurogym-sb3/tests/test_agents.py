@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from neurogym_sb3 import AgentSubject, SB3VecEnv, TrialEvaluation
 from neurogym_sb3.trainers import A2CTrainer, PPOTrainer, RecurrentPPOTrainer
 from neurogym_training import Experiment, Run
+from neurogym_training.training import Watch
 from scripts import loaded
 from stable_baselines3 import PPO
 
@@ -41,6 +42,74 @@ def test_it_trains_tests_and_can_be_resumed(trainer, sides, tmp_path):
     second.train(384)
     assert [row["steps"] for row in second.curve] == [0, 128, 256, 384]
     assert second.model.num_timesteps == 384
+
+
+def _weights(trainer):
+    return torch.cat([value.flatten() for value in trainer.model.policy.parameters()])
+
+
+def _interrupt(trainer, row):
+    if row["steps"] == 256:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("wrap", [(), ("PassReward",)])
+@pytest.mark.parametrize("trainer", TRAINERS)
+def test_a_resumed_training_ends_with_the_weights_of_an_uninterrupted_one(
+    trainer, wrap, sides, tmp_path
+):
+    # Sessions of 5 trials of 7 to 14 steps: an env that began a new one would be elsewhere.
+    settings = {**SMALL, "seed": 1, "wrap": wrap, "schedule": "linear"}
+    whole = trainer(sides, **settings)
+    whole.train(640)
+    first = trainer(sides, **settings)
+    with pytest.raises(KeyboardInterrupt):
+        first.train(640, out=tmp_path, on_test=_interrupt)
+    np.random.seed(7)  # noqa: NPY002 - others draw from it, too
+    torch.rand(5)
+    second = trainer(sides, **settings)
+    second.load(tmp_path)
+    assert second.done == 256
+    second.save(tmp_path)  # and again, before it learns
+    second.load(tmp_path)
+    second.train(640)
+    assert torch.equal(_weights(second), _weights(whole))
+    assert [row["reward"] for row in second.curve] == [row["reward"] for row in whole.curve]
+
+
+def test_a_rollout_that_was_interrupted_is_repeated(sides, tmp_path, monkeypatch):
+    whole = RecurrentPPOTrainer(sides, seed=1, **SMALL)
+    whole.train(384)
+    first = RecurrentPPOTrainer(sides, seed=1, **SMALL)
+    tick, calls = Watch.tick, []
+
+    def interrupting(watch, **shown):
+        calls.append(shown)
+        if len(calls) == 2:  # after the first test: at the 20th step, in the second rollout
+            watch._interrupt()
+        tick(watch, **shown)
+
+    monkeypatch.setattr(Watch, "tick", interrupting)
+    with pytest.raises(KeyboardInterrupt):
+        first.train(384, out=tmp_path)
+    monkeypatch.undo()
+    assert "training" in calls[1]
+    assert len(first.env.played) * 4 > first.done
+    for trainer in (first, RecurrentPPOTrainer(sides, seed=1, **SMALL)):
+        if trainer is not first:
+            trainer.load(tmp_path)
+        assert trainer.done % 64 == 0
+        trainer.train(384)
+        assert torch.equal(_weights(trainer), _weights(whole))
+
+
+def test_a_training_that_met_its_criterion_goes_on_as_one_without(sides):
+    whole, halted = (PPOTrainer(sides, seed=1, **SMALL) for _ in range(2))
+    whole.train(384)
+    assert halted.train(384, criterion=lambda record: halted.done >= 128) == "criterion"
+    assert halted.done == 128
+    halted.train(384)
+    assert torch.equal(_weights(halted), _weights(whole))
 
 
 def test_the_same_seed_learns_the_same(sides):
