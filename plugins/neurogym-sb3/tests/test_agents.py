@@ -27,6 +27,20 @@ SMALL = {"envs": 4, "n_steps": 16, "hidden": 8, "test_every": 128, "test_trials"
 TRAINERS = (PPOTrainer, A2CTrainer, RecurrentPPOTrainer)
 
 
+def test_an_agent_learns_a_mixture_of_tasks_with_its_rule(sides, one_trial, tmp_path):
+    mixed = ("Mixture", {"other_tasks": (one_trial(sigma=0.1),)})
+    task = make_task(sides(sigma=0.1), wrap=mixed)
+    agent = RecurrentPPOTrainer(task, seed=1, **{**SMALL, "test_trials": 60})
+    assert agent.env.observation_space.shape == (1 + 2 + 2,)  # fixation, sides, rule
+    agent.train(256)
+    last = agent.curve[-1]
+    assert {"accuracy of Sides", "answered of Sides", "aborts of OneTrial"} <= set(last)
+    record = agent.play(200, seed=3)
+    assert set(record["task"]) == {"Sides", "OneTrial"}
+    with pytest.raises(NotSupportedError, match=r"2 tasks.*Mix them into one task: --wrap"):
+        RecurrentPPOTrainer([sides, one_trial])
+
+
 @pytest.mark.parametrize("trainer", TRAINERS)
 def test_it_trains_tests_and_can_be_resumed(trainer, sides, tmp_path):
     first = trainer(sides, seed=1, **SMALL)

@@ -354,11 +354,7 @@ class SupervisedTrainer(Trainer):
         """
         records, losses = self._tested_on(self.tests)
         measured = {"loss": float(np.mean(losses))}
-        if len(records) == 1:
-            return records[0], measured
-        for number, (task, record) in enumerate(zip(self.tasks, records, strict=True)):
-            measured[f"accuracy of {number} {task.name}"] = float(record["performance"].mean())
-        return self._joined(records), measured
+        return records[0] if len(records) == 1 else self._joined(records), measured
 
     @torch.no_grad()
     def _tested_on(self, tests: TaskMix) -> tuple[list[TrialRecord], list[float]]:
@@ -391,7 +387,8 @@ class SupervisedTrainer(Trainer):
     def _joined(self, records: list[TrialRecord]) -> TrialRecord:
         common = ("outcome", "performance", "reward", "aborts", "steps")
         columns = {name: np.concatenate([record[name] for record in records]) for name in common}
-        which = np.repeat(np.arange(len(records)), [len(record) for record in records])
+        names = [f"{number} {task.name}" for number, task in enumerate(self.tasks)]
+        which = np.repeat(names, [len(record) for record in records])
         return TrialRecord({"task": which, **columns})
 
     def subject(self, which: int = 0) -> NetworkSubject:

@@ -78,7 +78,10 @@ def test_training_on_several_tasks_can_be_resumed(tasks, tmp_path):
     second.load(tmp_path)
     second.train(20)
     assert equal(second, whole)
-    assert {"accuracy of 0 Sides", "accuracy of 1 Directions"} <= set(whole.curve[-1])
+    last = whole.curve[-1]
+    assert {"accuracy of 0 Sides", "answered of 0 Sides", "aborts of 1 Directions"} <= set(last)
+    each = [last["accuracy of 0 Sides"], last["accuracy of 1 Directions"]]
+    assert last["accuracy"] == pytest.approx(np.mean(each))
 
 
 def test_it_learns_and_stops_at_the_criterion(tasks):

@@ -33,6 +33,8 @@ or steps."""
 SNAPSHOTS = ("none", "log", "all")
 LOWER_IS_BETTER = ("loss", "value_loss", "aborts")
 """Columns of the curve that are better when lower."""
+OF_TASKS = ("accuracy", "answered", "aborts")
+"""Columns of the curve that it also has for each of several tasks."""
 SMALL = 512
 """Hidden units up to which a network learns on one thread by default."""
 SIDE_BY_SIDE, SESSION = 16, 100
@@ -58,8 +60,9 @@ class Trainer(ABC):
         done: progress, in `unit`.
         curve: one row per test: `unit`, the trainer's measurements, accuracy (mean performance),
             clean (the same, with 0 for trials in which a hold was broken), answered (fraction of
-            trials with an answer), aborts and reward (means per trial), seconds, and cpu, the
-            seconds of CPU time of this process.
+            trials with an answer), aborts and reward (means per trial), accuracy, answered and
+            aborts of each of several tasks (``"accuracy of 0 GoNogo"``; those of a `Mixture`
+            without the number), seconds, and cpu, the seconds of CPU time of this process.
     """
 
     kind: ClassVar[Literal["model", "algo"]] = "model"
@@ -95,7 +98,8 @@ class Trainer(ABC):
         if self.kind == "algo" and len(listed) > 1:
             raise NotSupportedError(
                 f"{type(self).__name__} was given {len(listed)} tasks. Expected one, because an"
-                " agent learns one task. Give one, or train a network: --model."
+                " agent plays one env. Mix them into one task: --wrap"
+                " 'mixture:other_tasks=[\"ANOTHER-v0\"]'. Or train a network: --model."
             )
         self.tasks: list[Task] = [make_task(task) for task in listed]
         self.seed = seed
@@ -331,6 +335,7 @@ class Watch:
         """
         seconds = self._before + time.perf_counter() - self._since
         row = {self.trainer.unit: self.trainer.done, **measured, **_summary(record)}
+        row |= _of_tasks(record)
         row["seconds"] = seconds
         row["cpu"] = self._cpu_before + time.process_time() - self._cpu_since
         self.trainer.curve.append({name: float(value) for name, value in row.items()})
@@ -440,6 +445,18 @@ def _summary(record: TrialRecord) -> dict[str, float]:
         "answered": float(answered.mean()),
         "aborts": float(aborts.mean()),
         "reward": float(record["reward"].mean()),
+    }
+
+
+def _of_tasks(record: TrialRecord) -> dict[str, float]:
+    """Return the means of each task, where the record says the task of a trial."""
+    if "task" not in record or record["task"].dtype.kind != "U":
+        return {}
+    return {
+        f"{name} of {task}": value
+        for task in dict.fromkeys(record["task"].tolist())
+        for name, value in _summary(record[record["task"] == task]).items()
+        if name in OF_TASKS
     }
 
 
