@@ -8,6 +8,7 @@ from neurogym_core.terminal.settings import csv_option as csv_option
 from neurogym_core.terminal.settings import trust_option as trust_option
 from neurogym_core.terminal.settings import read_split as read_split
 from neurogym_core.terminal.settings import read_conditions as read_conditions
+from neurogym_core.terminal.settings import task_options as task_options
 from neurogym_core.terminal.settings import task_settings as task_settings
 from neurogym_core.terminal.settings import SubjectName as SubjectName
 from neurogym_core.terminal.settings import PlayCommand as PlayCommand

@@ -20,6 +20,34 @@ from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.terminal import complete
 
 
+def _with_options(command: Callable, added: Sequence[Callable]) -> Callable:
+    return reduce(lambda done, add: add(done), reversed(added), command)
+
+
+def task_options(command: Callable) -> Callable:
+    """Add the settings of a task to a click command: --set, --timing, --condition and --wrap.
+
+    The command gets them as `parameters`, `timing`, `conditions` and `wrap`, tuples of texts, which
+    `task_settings`, `read_conditions` and `read_wrap` read.
+
+    Args:
+        command: the function of the command, below ``@click.command``.
+    """
+    return _with_options(command, (
+        click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
+                     help="Set a parameter of the task, e.g. coherences=0,51.2."),
+        click.option("--timing", "timing", multiple=True, metavar="PERIOD=MS",
+                     help="Set the duration of a period, e.g. delay=500 or"
+                     " 'delay=uniform(500,1500)'."),
+        click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
+                     help="Impose a condition on all trials, e.g. coherence=51.2."),
+        click.option("--wrap", "wrap", multiple=True, metavar="NAME[:KEY=VALUE,...]",
+                     shell_complete=partial(complete, ("wrappers",)),
+                     help="Apply a wrapper with its settings, e.g. reaction_time:urgency=-0.01;"
+                     " innermost first."),
+    ))  # fmt: skip
+
+
 class SubjectName(click.ParamType):
     """A subject of the core or of an installed package, which is not imported, and its settings."""
 
@@ -65,20 +93,10 @@ class PlayCommand(click.Command):
             click.option("--seed", default=seed, show_default=True, metavar="N",
                          type=click.IntRange(min=0),
                          help=f"Seed of all random numbers.{fixed}"),
-            click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
-                         help="Set a parameter of the task, e.g. coherences=0,51.2."),
-            click.option("--timing", "timing", multiple=True, metavar="PERIOD=MS",
-                         help="Set the duration of a period, e.g. delay=500 or"
-                         " 'delay=uniform(500,1500)'."),
-            click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
-                         help="Impose a condition on all trials, e.g. coherence=51.2."),
-            click.option("--wrap", "wrap", multiple=True, metavar="NAME[:KEY=VALUE,...]",
-                         shell_complete=partial(complete, ("wrappers",)),
-                         help="Apply a wrapper with its settings, e.g. reaction_time:urgency=-0.01;"
-                         " innermost first."),
+            task_options,
             trust_option,
         )  # fmt: skip
-        return lambda command: reduce(lambda done, add: add(done), reversed(added), command)
+        return lambda command: _with_options(command, added)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)

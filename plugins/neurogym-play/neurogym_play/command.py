@@ -14,6 +14,7 @@ from neurogym_core.tools import (
     optional,
     read_conditions,
     read_wrap,
+    task_options,
     task_settings,
     usage_errors,
 )
@@ -49,15 +50,7 @@ def _checked(context: click.Context, option: Any, path: Path | None) -> Path | N
               type=click.IntRange(1, 10_000), help="Number of trials.")  # fmt: skip
 @click.option("--seed", default=0, show_default=True, metavar="N", type=click.IntRange(min=0),
               help="Seed of the trials and their noise.")  # fmt: skip
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
-              help="Set a parameter of the task, e.g. coherences=0,51.2.")  # fmt: skip
-@click.option("--timing", multiple=True, metavar="PERIOD=MS",
-              help="Set the duration of a period, e.g. decision=2000.")  # fmt: skip
-@click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
-              help="Impose a condition on all trials, e.g. coherence=51.2.")  # fmt: skip
-@click.option("--wrap", multiple=True, metavar="NAME[:KEY=VALUE,...]",
-              shell_complete=partial(complete, ("wrappers",)),
-              help="Apply a task wrapper, e.g. ReactionTime; innermost first.")  # fmt: skip
+@task_options
 @click.option("--practice", default=0, show_default=True, metavar="N",
               type=click.IntRange(0, 10_000),
               help="Number of practice trials before, with feedback, not recorded.")  # fmt: skip

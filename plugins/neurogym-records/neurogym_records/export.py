@@ -15,6 +15,7 @@ from neurogym_core.tools import (
     comes_with,
     read_conditions,
     read_wrap,
+    task_options,
     task_settings,
     trust_option,
     usage_errors,
@@ -57,14 +58,7 @@ OF_RECORDS = ("recipe", "columns", "scales")
     help="Of a TASK.",
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Of a TASK.")
-@click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
-              help="A parameter of a TASK.")  # fmt: skip
-@click.option("--timing", multiple=True, metavar="PERIOD=MS",
-              help="Duration of a period of a TASK.")  # fmt: skip
-@click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
-              help="Impose a condition on all trials of a TASK.")  # fmt: skip
-@click.option("--wrap", multiple=True, metavar="WRAPPER",
-              help="A wrapper of a TASK, e.g. ReactionTime.")  # fmt: skip
+@task_options
 @click.option("--practice", default=0, show_default=True, metavar="N",
               type=click.IntRange(0, 10_000),
               help="web, jspsych: practice trials before, with feedback.")  # fmt: skip

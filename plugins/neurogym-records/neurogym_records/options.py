@@ -18,6 +18,7 @@ from neurogym_core.tools import (
     installed,
     is_file_reference,
     split_option,
+    task_options,
     task_settings,
     trust_option,
     usage_errors,
@@ -67,14 +68,7 @@ def played_options(n_trials: str, seed: str) -> Callable[[Callable[..., Any]], C
                      help="Index of a task of a RUN."),
         click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help=seed),
         split_option,
-        click.option("--set", "parameters", multiple=True, metavar="NAME=VALUE",
-                     help="A parameter of a TASK."),
-        click.option("--timing", multiple=True, metavar="PERIOD=MS",
-                     help="Duration of a period of a TASK."),
-        click.option("--wrap", multiple=True, metavar="WRAPPER",
-                     help="A wrapper of a TASK, e.g. ReactionTime."),
-        click.option("--condition", "conditions", multiple=True, metavar="NAME=VALUE",
-                     help="Impose a condition on all trials."),
+        task_options,
         click.option("--design", type=click.Choice(DESIGNS),
                      help="Trials as the task draws them, or all combinations of its conditions"
                      " equally often.  [default: balanced where the task draws all conditions"
