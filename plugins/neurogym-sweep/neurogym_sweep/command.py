@@ -148,7 +148,7 @@ def run(source: str | None, out: Path, dry_run: bool, quiet: bool, **given: Any)
     ngym sweep --do likeness --vary run=sweep/runs/* --out likeness
 
     Settings are those of the trainer, of the task, or timing.PERIOD, rewards.NAME, conditions.NAME
-    and subject.NAME. Each run has a folder, sweep/runs/KEY. After an interruption, the same command
+    and subject.NAME. A training has a folder, sweep/runs/KEY. After an interruption, the same command
     does the missing runs only, also on several machines that share the folder. sweep/table.parquet
     has one row per run and test; a run that failed has a row with its error.
     """
@@ -185,7 +185,7 @@ def run(source: str | None, out: Path, dry_run: bool, quiet: bool, **given: Any)
             f"{sweep.repeated} rows repeat runs of earlier rows, and are left out.", err=True
         )
     if dry_run:
-        left = sum(not sweep.store.is_done(job.key) for job in sweep.jobs)
+        left = len({job.key for job in sweep.jobs} - sweep.store.done())
         click.echo(f"{len(sweep.jobs):,} runs, {left:,} of them left. All settings are valid.")
         return
     try:

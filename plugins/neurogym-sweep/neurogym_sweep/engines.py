@@ -221,7 +221,7 @@ class Engine:
         try:
             while left:
                 ended = all(one.done() for one in submitted)
-                for key in [key for key in left if store.is_done(key)]:
+                for key in left & store.done():
                     left.remove(key)
                     result = store.result(key) or {}
                     yield Outcome(key, result.get("status", "done"), result.get("error") or "")

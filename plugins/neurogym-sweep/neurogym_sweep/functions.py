@@ -116,6 +116,7 @@ def call(job: Job, folder: Path) -> list[dict[str, Any]]:
     if "experiment" in wanted:
         arguments["experiment"] = job.how["experiment"]
     if "folder" in wanted:
+        folder.mkdir(parents=True, exist_ok=True)
         arguments["folder"] = folder
     returned = function(**arguments)
     rows = [returned] if isinstance(returned, Mapping) else returned

@@ -19,7 +19,6 @@ from neurogym_training.runs import SETTINGS_FILE, Run
 
 from neurogym_core import InvalidValueError
 from neurogym_core.tools import read_value, split_values
-from neurogym_sweep.store import FOREIGN
 
 MAX_RUNS = 100_000
 """The number of rows above which a sweep is refused, unless you ask for more."""
@@ -273,7 +272,7 @@ def _runs(part: str) -> list[str]:
         return [part]
     # Runs that failed before their first checkpoint are left out.
     folders = [Path(one).parent for one in sorted(glob(f"{part}/{SETTINGS_FILE}"))]
-    found = [str(folder) for folder in folders if Run.open(folder, foreign=FOREIGN).started]
+    found = [str(folder) for folder in folders if Run.open(folder).started]
     if not found:
         raise InvalidValueError(
             f"--vary was given run={part}, which matches no folder of a trained run. Expected"

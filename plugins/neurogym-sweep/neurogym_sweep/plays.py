@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from neurogym_core import InvalidValueError
 from neurogym_core.players import player_of
 from neurogym_core.tools import read_split, unknown
 from neurogym_sweep.base import Tasks, Work, checked_seed, is_whole, with_settings
-from neurogym_sweep.store import FOREIGN, JOB_FILE, TRAINED, Job
+from neurogym_sweep.store import RUNS, TRAINED, Job, Store
 
 TRIALS = 2000
 
@@ -183,7 +181,7 @@ def _checked_trials(trials: Any) -> int:
 
 
 def _opened(folder: Path) -> Run:
-    run = Run.open(folder, foreign=FOREIGN)
+    run = Run.open(folder)
     if not run.started:
         raise InvalidValueError(
             f"The run in {str(folder)!r} has no checkpoint. Expected a trained run. Train it first:"
@@ -196,15 +194,15 @@ def _digest(folder: Path) -> str:
     """Return a hash of the settings and the checkpoint of a run: a run trained on is another."""
     found = hashlib.sha256()
     for path in sorted(folder.iterdir()):
-        foreign = any(fnmatchcase(path.name, pattern) for pattern in (".*", *FOREIGN))
-        if path.is_file() and not foreign:
+        if path.is_file() and not path.name.startswith("."):
             found.update(path.name.encode() + b"\0" + path.read_bytes())
     return found.hexdigest()[:16]
 
 
 def _trained_with(folder: Path) -> dict[str, Any]:
     """Return the settings of the row of a sweep that trained the run; none for other runs."""
-    if not (folder / JOB_FILE).is_file():
+    folder = folder.resolve()
+    if folder.parent.name != RUNS:
         return {}
-    described = json.loads((folder / JOB_FILE).read_text(encoding="utf-8"))
-    return {TRAINED + name: value for name, value in described["settings"].items()}
+    trained = Store(folder.parents[1]).result(folder.name) or {"settings": {}}
+    return {TRAINED + name: value for name, value in trained["settings"].items()}

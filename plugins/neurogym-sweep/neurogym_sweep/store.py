@@ -5,9 +5,14 @@
     sweep/
       sweep.json            the plan of the newest command: the work, and the keys in order
       table.parquet         one row per run and test
-      runs/KEY/job.json     description of the run
-      runs/KEY/result.json  its rows, or its error; written last and at once
-      runs/KEY/claim.N      the N-th process that works on it; the highest N holds the run
+      results/PROCESS.log   the results of a process, a line each: rows, or an error
+      claims/KEY.N          the N-th process that works on a run; the highest N holds the run
+      runs/KEY/             the files of a run, where its work writes any
+
+Only its own process adds to a log, so that none waits for another, on network file systems too. A
+line without an end is of a process that was killed, and counts as none. Of several results of a
+run, the one with the highest turn counts; one without a content means that the run is to be done
+again.
 
 A claim is created with ``O_CREAT | O_EXCL``, which one process wins, on network file systems too. A
 thread touches the claims of its process. A claim is dead if its process has ended on this machine,
@@ -20,6 +25,7 @@ ends, and leaves the result to the new holder.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -31,16 +37,14 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from neurogym_core import InvalidValueError
 from neurogym_core.tools import replacing, trusted
 
 FORMAT = 1
-SWEEP_FILE, TABLE_FILE, RUNS = "sweep.json", "table.parquet", "runs"
-JOB_FILE, RESULT_FILE, CLAIM = "job.json", "result.json", "claim."
-FOREIGN = (JOB_FILE, RESULT_FILE, f"{CLAIM}*")
-"""Patterns of the files in the folder of a run that are no part of a checkpoint."""
+SWEEP_FILE, TABLE_FILE = "sweep.json", "table.parquet"
+RUNS, RESULTS, CLAIMS = "runs", "results", "claims"
 TRAINED = "trained."
 """Prefix of the settings with which a sweep trained the run that another sweep plays."""
 LEASE = 60.0
@@ -81,9 +85,11 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        # Of all stores of the folder in this process: a worker makes one for each run.
+        self._logs = _LOGS.setdefault(os.path.abspath(self.folder / RESULTS), _Logs())
 
     def run_folder(self, key: str) -> Path:
-        """Return the folder of a run."""
+        """Return the folder of a run, which exists if its work has written files."""
         return self.folder / RUNS / key
 
     # ------------------------------------------------------------------ the plan
@@ -92,7 +98,6 @@ class Store:
         """Write the plan of the newest command."""
         rows = [{"key": job.key, "settings": dict(job.settings)} for job in jobs]
         self.folder.mkdir(parents=True, exist_ok=True)
-        (self.folder / RUNS).mkdir(exist_ok=True)
         write_json(self.folder / SWEEP_FILE, {"format": FORMAT, "work": work, "runs": rows})
 
     def read_plan(self) -> dict[str, Any]:
@@ -130,36 +135,52 @@ class Store:
 
     # ------------------------------------------------------------------ results
 
+    def done(self) -> set[str]:
+        """Return the keys of the runs that have a result, which may be an error."""
+        found = self._logs.look(self.folder / RESULTS)
+        return {key for key, line in found.items() if line.content}
+
     def is_done(self, key: str) -> bool:
         """Return whether the run has a result, which may be an error."""
-        return (self.run_folder(key) / RESULT_FILE).exists()
+        line = self._logs.look(self.folder / RESULTS).get(key)
+        return line is not None and line.content
 
     def result(self, key: str) -> dict[str, Any] | None:
         """Return the result of a run, or None if it has none."""
-        try:
-            text = (self.run_folder(key) / RESULT_FILE).read_text(encoding="utf-8")
-        except FileNotFoundError:
+        line = self._logs.look(self.folder / RESULTS).get(key)
+        if line is None or not line.content:
             return None
-        return json.loads(text)
+        with (self.folder / RESULTS / line.log).open("rb") as file:
+            file.seek(line.start)
+            text = file.read(line.length)
+        try:
+            return json.loads(text)
+        except ValueError as error:
+            raise InvalidValueError(
+                f"{str(self.folder / RESULTS / line.log)!r} has a line for {key} that is not JSON:"
+                f" {error}. Expected what `ngym sweep` wrote. Remove the line: the run is done"
+                " again."
+            ) from error
 
-    def write_result(self, key: str, result: Mapping[str, Any]) -> None:
-        """Write the result of a run, completely or not at all."""
-        write_json(self.run_folder(key) / RESULT_FILE, result)
+    def write_result(self, job: Job, result: Mapping[str, Any]) -> None:
+        """Write the result of a run, and what it is of, completely or not at all."""
+        said = {"settings": dict(job.settings), "what": dict(job.what), **result}
+        self._logs.add(self.folder / RESULTS, job.key, json.dumps(said, default=repr))
 
     def forget(self, key: str) -> None:
-        """Remove the result of a run, so that it is done again."""
-        (self.run_folder(key) / RESULT_FILE).unlink(missing_ok=True)
+        """Take the result of a run back, so that it is done again."""
+        self._logs.add(self.folder / RESULTS, key, "")
 
     # ------------------------------------------------------------------ claims
 
     def claim(self, job: Job) -> Claim | None:
         """Return a claim of the run, or None if another live process holds it."""
-        folder = self.run_folder(job.key)
+        folder = self.folder / CLAIMS
         folder.mkdir(parents=True, exist_ok=True)
-        number = _highest(folder)
-        if number and not is_dead(folder / f"{CLAIM}{number}"):
+        number = _highest(folder, job.key)
+        if number and not is_dead(folder / f"{job.key}.{number}"):
             return None
-        path = folder / f"{CLAIM}{number + 1}"
+        path = folder / f"{job.key}.{number + 1}"
         try:
             descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         except FileExistsError:
@@ -167,25 +188,108 @@ class Store:
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 json.dump(_this_process(), file)
-            if not (folder / JOB_FILE).exists():
-                described = {"settings": dict(job.settings), "what": dict(job.what)}
-                write_json(folder / JOB_FILE, described)
         except OSError:  # a full disk: the claim must not hold the run
             path.unlink(missing_ok=True)
             raise
-        return Claim(path, number + 1)
+        return Claim(path, job.key, number + 1)
 
     def is_claimed(self, key: str) -> bool:
         """Return whether a process works on the run, or ended while it did."""
-        return _highest(self.run_folder(key)) > 0
+        return _highest(self.folder / CLAIMS, key) > 0
 
     def release(self, key: str) -> None:
         """Remove the claims of a run that is done."""
-        folder = self.run_folder(key)
-        with contextlib.suppress(FileNotFoundError):
-            for name in os.listdir(folder):
-                if name.startswith(CLAIM):
-                    (folder / name).unlink(missing_ok=True)
+        for number in _claims(self.folder / CLAIMS, key):
+            (self.folder / CLAIMS / f"{key}.{number}").unlink(missing_ok=True)
+
+
+_LINE = re.compile(rb"([0-9a-f]{16}) (\d+) (.*)\n")
+
+
+class _Line(NamedTuple):
+    """Where the result of a run is: bytes of a log. It has a content unless it was taken back."""
+
+    turn: int
+    log: str
+    start: int
+    length: int
+
+    @property
+    def content(self) -> bool:
+        return self.length > 0
+
+
+class _Logs:
+    """The logs in a folder, as far as this process has read them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._read: dict[str, tuple[int, int]] = {}  # log -> its inode, and the bytes read
+        self._lines: dict[str, _Line] = {}
+        self._own = ""
+
+    def look(self, folder: Path) -> Mapping[str, _Line]:
+        """Return the lines that count, by key, after a look for new ones."""
+        with self._lock:
+            try:
+                now = {entry.name: entry.stat() for entry in os.scandir(folder)}
+            except FileNotFoundError:
+                now = {}
+            for name, (inode, size) in self._read.items():
+                if name not in now or now[name].st_ino != inode or now[name].st_size < size:
+                    self._forget()  # another sweep has the folder by now
+                    break
+            for name, state in sorted(now.items()):
+                _, size = self._read.get(name, (0, 0))
+                if state.st_size > size:
+                    end = size + self._add(folder, name, size)
+                    self._read[name] = (state.st_ino, end)
+            return self._lines
+
+    def _add(self, folder: Path, name: str, start: int) -> int:
+        """Read the complete lines of a log from byte `start`; return their length."""
+        with (folder / name).open("rb") as file:
+            file.seek(start)
+            lines = file.read()
+        lines = lines[: lines.rfind(b"\n") + 1]
+        at = start
+        for line in lines.splitlines(keepends=True):
+            if parts := _LINE.fullmatch(line):
+                key, begin = parts[1].decode(), parts.start(3)
+                found = _Line(int(parts[2]), name, at + begin, len(line) - 1 - begin)
+                if key not in self._lines or found.turn > self._lines[key].turn:
+                    self._lines[key] = found
+            at += len(line)
+        return len(lines)
+
+    def add(self, folder: Path, key: str, content: str) -> None:
+        """Add a line to the log of this process, completely or not at all."""
+        with self._lock:
+            known = self.look(folder).get(key)
+            process = f"{os.getpid()}-"
+            if not self._own.startswith(process):  # a fork has another process
+                self._own = f"{process}{uuid.uuid4().hex}.log"
+            folder.mkdir(parents=True, exist_ok=True)
+            line = f"{key} {known.turn + 1 if known else 1} {content}\n".encode()
+            path = folder / self._own
+            descriptor = os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o666)
+            try:
+                before = os.fstat(descriptor).st_size
+                try:
+                    written = os.write(descriptor, line)
+                    if written < len(line):
+                        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                except OSError:
+                    os.ftruncate(descriptor, before)
+                    raise
+            finally:
+                os.close(descriptor)
+
+
+_LOGS: dict[str, _Logs] = {}
 
 
 @dataclass(frozen=True)
@@ -193,6 +297,7 @@ class Claim:
     """The right of this process to do a run."""
 
     path: Path
+    key: str
     number: int
 
     @contextlib.contextmanager
@@ -207,7 +312,7 @@ class Claim:
     @property
     def holds(self) -> bool:
         """Whether no other process has taken the run over."""
-        return self.path.exists() and _highest(self.path.parent) == self.number
+        return self.path.exists() and _highest(self.path.parent, self.key) == self.number
 
     def withdraw(self) -> None:
         """Give the run back, for example after Ctrl-C."""
@@ -244,14 +349,19 @@ def write_json(path: Path, value: Any) -> None:
         temporary.write_text(json.dumps(value, default=repr) + "\n", encoding="utf-8")
 
 
-def _highest(folder: Path) -> int:
-    """Return the highest number of a claim in a folder, or 0."""
+def _claims(folder: Path, key: str) -> list[int]:
+    """Return the numbers of the claims of a run."""
     try:
         names = os.listdir(folder)
     except FileNotFoundError:
-        return 0
-    ends = (name[len(CLAIM) :] for name in names if name.startswith(CLAIM))
-    return max((int(end) for end in ends if end.isdecimal()), default=0)
+        return []
+    ends = (name.removeprefix(f"{key}.") for name in names if name.startswith(f"{key}."))
+    return [int(end) for end in ends if end.isdecimal()]
+
+
+def _highest(folder: Path, key: str) -> int:
+    """Return the highest number of a claim of a run, or 0."""
+    return max(_claims(folder, key), default=0)
 
 
 def _now(folder: Path) -> float:

@@ -113,7 +113,8 @@ class Sweep:
             for job in self.jobs:
                 if (self.store.result(job.key) or {}).get("status") == "failed":
                     self.store.forget(job.key)
-        pending = {job.key: job for job in self.jobs if not self.store.is_done(job.key)}
+        done = self.store.done()
+        pending = {job.key: job for job in self.jobs if job.key not in done}
         before = len(pending)
         loop = _Loop(self.store, engine, trackers, pending, len(self.jobs))
         try:
@@ -213,7 +214,7 @@ class _Loop:
         if len(self.batch) == 1 and begun and self._is_suspect(begun[0]):
             key = begun[0].key
             self.store.write_result(
-                key, failure(f"The worker of this run ended {ALONE_AFTER + 1} times: {said}")
+                begun[0], failure(f"The worker of this run ended {ALONE_AFTER + 1} times: {said}")
             )
             self.store.release(key)
             del self.pending[key]
@@ -230,7 +231,7 @@ class _Loop:
 
     def _drop_finished(self) -> int:
         """Forget pending runs that have results by now; return their number."""
-        finished = [key for key in self.pending if self.store.is_done(key)]
+        finished = self.pending.keys() & self.store.done()
         for key in finished:
             del self.pending[key]
         return len(finished)

@@ -79,6 +79,7 @@ def _tensorboard(job: Job, rows: Sequence[Row], folder: Path) -> None:
 
 def _wandb(job: Job, rows: Sequence[Row], folder: Path) -> None:
     wandb = optional("wandb", needed_for="--log wandb")
+    folder.mkdir(parents=True, exist_ok=True)
     run = wandb.init(
         id=job.key, name=_label(job), config=dict(job.settings), dir=str(folder), resume="allow",
         reinit="finish_previous",

@@ -17,7 +17,7 @@ from neurogym_training.training import checked_criterion, checked_keeping
 from neurogym_core import InvalidValueError, NotSupportedError
 from neurogym_core.tools import unknown
 from neurogym_sweep.base import SECTIONS, Tasks, Work, checked_seed, copied, is_whole
-from neurogym_sweep.store import FOREIGN, Job
+from neurogym_sweep.store import Job
 
 UNITS = {"model": "updates", "algo": "steps"}
 
@@ -132,7 +132,8 @@ class Training(Work):
 
 
 def train(job: Job, folder: Path) -> list[dict[str, Any]]:
-    run = Run(folder, Experiment.from_plain(job.how["experiment"]), foreign=FOREIGN)
+    folder.mkdir(parents=True, exist_ok=True)
+    run = Run(folder, Experiment.from_plain(job.how["experiment"]))
     if not run.started:
         run.write()
     trainer = run.trainer()  # continues from the newest checkpoint

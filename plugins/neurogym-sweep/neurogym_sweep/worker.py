@@ -74,7 +74,7 @@ def work_on(
             result = _result(job, store.run_folder(job.key), trackers)
         if not claim.holds:
             return Outcome(job.key, "busy")
-        store.write_result(job.key, result)
+        store.write_result(job, result)
         store.release(job.key)
     except OSError as error:
         claim.withdraw()

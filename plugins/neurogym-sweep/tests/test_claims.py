@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from neurogym_sweep import Job, Store, store
@@ -22,6 +23,10 @@ def written(claim_file, **changes):
     owner = {**store._this_process(), **changes}
     claim_file.parent.mkdir(parents=True, exist_ok=True)
     claim_file.write_text(json.dumps(owner), "utf-8")
+
+
+def claim_of(sweep, number):
+    return sweep.folder / "claims" / f"{JOB.key}.{number}"
 
 
 @pytest.fixture
@@ -50,7 +55,7 @@ def test_one_of_many_threads_wins_a_claim(sweep):
 def test_the_claim_of_a_process_that_ended_on_this_machine_is_taken_over_at_once(sweep):
     child = subprocess.Popen([sys.executable, "-c", "pass"])
     child.wait()
-    path = sweep.run_folder(JOB.key) / "claim.1"
+    path = claim_of(sweep, 1)
     written(path, process=child.pid, started="12345")
     claim = sweep.claim(JOB)
     assert claim is not None
@@ -59,17 +64,17 @@ def test_the_claim_of_a_process_that_ended_on_this_machine_is_taken_over_at_once
 
 
 def test_the_claim_of_an_earlier_process_of_the_same_number_is_dead(sweep):
-    written(sweep.run_folder(JOB.key) / "claim.1", started="1")
+    written(claim_of(sweep, 1), started="1")
     assert sweep.claim(JOB) is not None
 
 
 def test_the_claim_of_a_live_process_holds(sweep):
-    written(sweep.run_folder(JOB.key) / "claim.1")
+    written(claim_of(sweep, 1))
     assert sweep.claim(JOB) is None
 
 
 def test_the_claim_of_another_machine_holds_while_it_is_touched(sweep, monkeypatch):
-    path = sweep.run_folder(JOB.key) / "claim.1"
+    path = claim_of(sweep, 1)
     written(path, machine="elsewhere", process=1)
     assert sweep.claim(JOB) is None
     long_ago = time.time() - store.LEASE - 5
@@ -89,14 +94,14 @@ def test_a_claim_that_does_not_fit_on_the_disk_holds_nothing(sweep, monkeypatch)
 
 
 def test_an_empty_claim_is_one_that_is_just_being_written(sweep):
-    path = sweep.run_folder(JOB.key) / "claim.1"
+    path = claim_of(sweep, 1)
     path.parent.mkdir(parents=True)
     path.touch()
     assert sweep.claim(JOB) is None
 
 
 def test_of_many_threads_one_takes_a_dead_claim_over(sweep):
-    written(sweep.run_folder(JOB.key) / "claim.1", started="1")
+    written(claim_of(sweep, 1), started="1")
     won, start = [], threading.Barrier(8)
 
     def attempt():
@@ -126,10 +131,9 @@ def test_a_claim_is_touched_while_its_run_lasts(sweep, monkeypatch):
 def test_a_process_that_lost_its_claim_leaves_the_result_to_the_new_holder(study, monkeypatch):
     job = work_named("study.py:tiny", None).job({"seed": 1})
     sweep = Store("sweep")
-    (sweep.folder / "runs").mkdir(parents=True)
 
     def paused(job, folder):
-        written(folder / "claim.2", machine="elsewhere")
+        written(sweep.folder / "claims" / f"{job.key}.2", machine="elsewhere")
         return [{"accuracy": 1}]
 
     monkeypatch.setattr("neurogym_sweep.worker.perform", paused)
@@ -144,4 +148,4 @@ def test_a_run_that_ends_between_two_looks_is_not_done_again(study, monkeypatch)
     monkeypatch.setattr(Store, "is_done", lambda self, key: next(looks))
     monkeypatch.setattr("neurogym_sweep.worker.perform", lambda job, folder: 1 / 0)
     assert work_on(job, "sweep").status == "done"
-    assert not list(Store("sweep").run_folder(job.key).glob("claim.*"))
+    assert not list(Path("sweep/claims").iterdir())

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from neurogym_sweep import Engine, Plan, Sweep, read_axis, work_named
+from neurogym_sweep import Engine, Plan, Store, Sweep, read_axis, work_named
 
 from neurogym_core import NotSupportedError
 
@@ -19,7 +19,7 @@ from neurogym_core import NotSupportedError
 def owners():
     """Return the processes that hold runs now."""
     found = set()
-    for path in Path("sweep").glob("runs/*/claim.*"):
+    for path in Path("sweep").glob("claims/*"):
         try:
             found.add(json.loads(path.read_text("utf-8"))["process"])
         except (OSError, ValueError):
@@ -28,7 +28,7 @@ def owners():
 
 
 def results():
-    return len(list(Path("sweep").glob("runs/*/result.json")))
+    return len(Store("sweep").done())
 
 
 def calls():

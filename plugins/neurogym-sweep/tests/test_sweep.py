@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from neurogym_sweep import Engine, Plan, Store, Sweep, read_axis, work_named
+from neurogym_sweep import Engine, Plan, Sweep, read_axis, work_named
 
 from neurogym_core import InvalidValueError, NeurogymError, NotSupportedError, UnknownNameError
 from neurogym_core.tools import FileNotWrittenError
@@ -53,8 +53,8 @@ def test_the_folder_of_a_run_is_the_hash_of_its_description(study):
     ]
     assert len({job.key for job in first.jobs}) == 3
     first.run(SERIAL)
-    assert {path.name for path in Path("sweep/runs").iterdir()} == {job.key for job in first.jobs}
-    described = json.loads(Path("sweep/runs", first.jobs[0].key, "job.json").read_text("utf-8"))
+    assert first.store.done() == {job.key for job in first.jobs}
+    described = first.store.result(first.jobs[0].key)
     assert described["what"]["do"] == "study.py:tiny"
     assert described["settings"] == {"seed": 0}
     with open("study.py", "a") as file:  # another function
@@ -82,10 +82,9 @@ def test_a_second_call_does_only_the_missing_runs(study):
 
 def test_failed_runs_are_done_again_if_asked(study):
     sweep = sweep_of("study.py:full", "seed=0:1")
-    Store("sweep").run_folder(sweep.jobs[0].key).mkdir(parents=True)
     from neurogym_sweep.worker import failure
 
-    sweep.store.write_result(sweep.jobs[0].key, failure("an earlier error"))
+    sweep.store.write_result(sweep.jobs[0], failure("an earlier error"))
     assert sweep.run(SERIAL).failed == 1
     assert sweep.run(SERIAL, retry=True).done == 1
 
@@ -104,7 +103,7 @@ def test_a_full_disk_stops_the_sweep_and_the_same_call_continues_it(study, table
         sweep_of("study.py:full", "seed=0:4").run(SERIAL)
     assert "same command again" in str(caught.value)
     assert len(table()) == 2
-    assert not list(Path("sweep").rglob("claim.*"))
+    assert not list(Path("sweep/claims").iterdir())
     Path("full").unlink()
     assert sweep_of("study.py:full", "seed=0:4").run(SERIAL).new == 2
 
@@ -112,18 +111,46 @@ def test_a_full_disk_stops_the_sweep_and_the_same_call_continues_it(study, table
 def test_a_result_that_does_not_fit_on_the_disk_leaves_nothing_half_written(study, monkeypatch):
     import os
 
-    def no_room(source, target):
-        if str(target).endswith("result.json"):
-            raise OSError(28, "No space left on device")
-        real(source, target)
+    def half(descriptor, line):
+        return real(descriptor, line[: len(line) // 2])
 
-    real = os.replace
+    real = os.write
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", no_room)
+        patch.setattr(os, "write", half)
         with pytest.raises(FileNotWrittenError, match="No space left"):
             sweep_of("study.py:tiny", "seed=0:2").run(SERIAL)
+    assert [log.stat().st_size for log in Path("sweep/results").iterdir()] == [0]
     assert not list(Path("sweep").rglob("*.tmp"))
     assert sweep_of("study.py:tiny", "seed=0:2", folder=study / "sweep").run(SERIAL).new == 2
+
+
+def test_a_line_of_a_process_that_was_killed_counts_as_none(study, table):
+    sweep_of("study.py:tiny", "seed=0:3").run(SERIAL)
+    (log,) = Path("sweep/results").iterdir()
+    whole = log.read_bytes()
+    other = Path("sweep/results/1-of-another-process.log")
+    last = whole.splitlines(keepends=True)[2]
+    log.write_bytes(whole[: -len(last)])
+    other.write_bytes(last[:-20])
+    assert sweep_of("study.py:tiny", "seed=0:3").run(SERIAL).new == 1
+    assert [row["accuracy"] for row in table()] == [0, 1, 2]
+    assert other.read_bytes() == last[:-20]
+
+
+def test_a_sweep_has_few_files_however_many_runs_it_has(study):
+    assert sweep_of("study.py:tiny", "seed=20:70").run(SERIAL).done == 50
+    files = {path.relative_to("sweep").as_posix() for path in Path("sweep").rglob("*")}
+    assert len(files) == 5
+    assert files >= {"sweep.json", "table.parquet", "results", "claims"}
+
+
+def test_the_folder_of_another_sweep_is_read_anew(study, table):
+    import shutil
+
+    sweep_of("study.py:tiny", "seed=0:3").run(SERIAL)
+    shutil.rmtree("sweep")
+    assert sweep_of("study.py:tiny", "seed=0:2").run(SERIAL).new == 2
+    assert len(table()) == 2
 
 
 def test_a_disk_without_room_for_the_table_is_named_by_the_first_error(study, monkeypatch):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -42,20 +41,13 @@ class Run:
         checkpoint: folder of the checkpoint: that of the run, which has the newest one, or one in
             it, such as ``best``.
         facts: the contents of ``settings.json`` beside the experiment; None: not written yet.
-        foreign: patterns of names of files in the folder that are no part of a checkpoint.
     """
 
     def __init__(
-        self,
-        folder: Path,
-        experiment: Experiment,
-        facts: dict[str, Any] | None = None,
-        *,
-        foreign: Iterable[str] = (),
+        self, folder: Path, experiment: Experiment, facts: dict[str, Any] | None = None
     ) -> None:
         self.folder, self.experiment, self.facts = folder, experiment, facts
         self.checkpoint = folder
-        self.foreign = tuple(foreign)
         self._said: set[str] = set()
 
     @classmethod
@@ -77,13 +69,12 @@ class Run:
         return run
 
     @classmethod
-    def open(cls, folder: str | Path, *, trust: bool = False, foreign: Iterable[str] = ()) -> Run:
+    def open(cls, folder: str | Path, *, trust: bool = False) -> Run:
         """Return the run in a folder. No code of the run is executed yet.
 
         Args:
             folder: the folder of the run, or of another checkpoint in it, such as ``run/best``.
             trust: whether code in Python files that the run names may be executed.
-            foreign: patterns of names of files in it that are no part of a checkpoint.
 
         Warns:
             RunDiffers: a file that it names was edited since the run began.
@@ -122,7 +113,7 @@ class Run:
         edited = _edited(files_named_in(said["experiment"]), facts.get("files"))
         since = f" (edited since the run began: {', '.join(edited)})" if edited else ""
         check_artefact(f"The run {str(folder)!r}{since}", said["experiment"], trust=trust)
-        run = cls(folder, experiment, facts, foreign=foreign)
+        run = cls(folder, experiment, facts)
         run.checkpoint = checkpoint
         run._warn([f"the source file {name} was edited" for name in edited], stacklevel=3)
         return run
@@ -139,10 +130,7 @@ class Run:
     def started(self) -> bool:
         """Whether the run has a checkpoint."""
         return any(
-            path.is_file()
-            and path.name not in _OWN
-            and not path.name.startswith(".")
-            and not any(fnmatchcase(path.name, pattern) for pattern in self.foreign)
+            path.is_file() and path.name not in _OWN and not path.name.startswith(".")
             for path in self.checkpoint.iterdir()
         )
 

@@ -269,10 +269,13 @@ def _known_task(run: Run, trainer: Trainer) -> TaskInfo | None:
 
     Warn on stderr if it needs memory and the trainer has none.
     """
+    from neurogym_core.players import TaskView
     from neurogym_core.tools import find_task, in_words, is_file_reference
 
     name = run.experiment.tasks[0]["task"]
-    if len(run.experiment.tasks) > 1 or is_file_reference(name):
+    # In a mixture of tasks, levels of its first task say nothing.
+    mixed = "other_tasks" in TaskView(trainer.tasks[0]).parameters
+    if len(run.experiment.tasks) > 1 or is_file_reference(name) or mixed:
         return None
     info = find_task(name)
     needs = [tag for tag in MEMORY if tag in info.tags]
