@@ -25,7 +25,7 @@ from neurogym_sb3.vec_env import SB3VecEnv
 
 CHECKPOINT = "checkpoint.zip"
 PLAYED = "played.npz"
-"""All actions, and the state of the generators and of the memory: what a resumed agent needs."""
+"""All actions, and the states of generators and of the memory, for a resumed training."""
 PPO_DEFAULTS = {
     "n_steps": 128, "batch": 512, "n_epochs": 10, "gamma": 0.99, "gae_lambda": 0.85,
     "ent_coef": 0.01, "normalize_advantage": True,
@@ -179,7 +179,7 @@ class AgentTrainer(Trainer):
             following.note(self.evaluation.test())
 
     def _now(self) -> dict[str, np.ndarray]:
-        """Return what decides about the next rollout, beside the weights and the envs."""
+        """Return the states of generators and memory, on which the next rollout depends."""
         # Stable-Baselines3 draws its minibatches from the global generator.
         _, keys, *rest = np.random.get_state()  # noqa: NPY002
         moment: dict[str, Any] = {"numpy": keys, "numpy.rest": rest, "torch": torch.get_rng_state()}

@@ -148,9 +148,9 @@ def run(source: str | None, out: Path, dry_run: bool, quiet: bool, **given: Any)
     ngym sweep --do likeness --vary run=sweep/runs/* --out likeness
 
     Settings are those of the trainer, of the task, or timing.PERIOD, rewards.NAME, conditions.NAME
-    and subject.NAME. A training has a folder, sweep/runs/KEY. After an interruption, the same command
-    does the missing runs only, also on several machines that share the folder. sweep/table.parquet
-    has one row per run and test; a run that failed has a row with its error.
+    and subject.NAME. A training has a folder, sweep/runs/KEY. After an interruption, the same
+    command does the missing runs only, also on several machines that share the folder.
+    sweep/table.parquet has one row per run and test; a run that failed has a row with its error.
     """
     from neurogym_sweep.engines import Engine
     from neurogym_sweep.plan import Plan, read_axis, read_rows

@@ -158,12 +158,12 @@ class Store:
         except ValueError as error:
             raise InvalidValueError(
                 f"{str(self.folder / RESULTS / line.log)!r} has a line for {key} that is not JSON:"
-                f" {error}. Expected what `ngym sweep` wrote. Remove the line: the run is done"
+                f" {error}. Expected a line that `ngym sweep` wrote. Remove it: the run is done"
                 " again."
             ) from error
 
     def write_result(self, job: Job, result: Mapping[str, Any]) -> None:
-        """Write the result of a run, and what it is of, completely or not at all."""
+        """Write the result of a run, with its description, completely or not at all."""
         said = {"settings": dict(job.settings), "what": dict(job.what), **result}
         self._logs.add(self.folder / RESULTS, job.key, json.dumps(said, default=repr))
 
