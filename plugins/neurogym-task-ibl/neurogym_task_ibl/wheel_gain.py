@@ -27,7 +27,7 @@ class IBLWheelGain(IBLWheel):
     know the gain. The record has the condition `gain`, and the `reaction_time` of such a subject is
     300 ms longer at the smaller one, in steps of 100 ms. A subject that turns for a time that was
     enough at the larger gain earns nothing at the smaller one. Performance and shortcuts are those
-    of `IBLWheel`: turning at random is right in half of the trials, resting earns 0, and a subject
+    of `IBLWheel`: turning at random is right in 0.5 of the trials, resting earns 0, and a subject
     without memory 0.87.
 
     Deviations from the paper:

@@ -22,7 +22,8 @@ class HazardReversal(Task):
 
     The ideal, which follows Bayes' rule and knows all probabilities, is correct in 0.84 of the
     trials; in 0.91 and 0.76 with a hazard of 0.02 and 0.1. Staying after a reward and else shifting
-    earns 0.77. Guessing, a constant side and any count earn 0.5. In ProbabilisticReversal, a
+    earns 0.77. A subject that was told whether each answer was right would earn 0.95 by repeating
+    right ones. Guessing, a constant side and any count earn 0.5. In ProbabilisticReversal, a
     reversal follows eight correct choices.
 
     Deviations from the paper: see above. The 200 trials of a session and all probabilities but the
