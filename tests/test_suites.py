@@ -101,7 +101,7 @@ def half_way(task) -> dict[str, float]:
     """Return the stored shortcuts that come half of the way from chance to the ideal, by name.
 
     They are those of check A001, with the ideal in the place of the oracle, and by their measured
-    performance, however wide its interval is; and those that are told whether an answer was right.
+    performance, however wide its interval is; and those with feedback on each answer.
     A part of the trial that is as good as the ideal leaves out nothing that counts.
     """
     ideal = task.ideal.get("value", task.shortcuts["oracle"])
@@ -110,9 +110,9 @@ def half_way(task) -> dict[str, float]:
     measures.pop("copied", None)  # is given an answer
     audit = Audit(measures)
     found = {name: one.score for name, one in audit.within_reach().items()}
-    for told in {"history", "winstay"} & set(measures):
-        if measures[told].score > (audit.chance.score + ideal) / 2:
-            found[told] = measures[told].score
+    for name in {"history", "winstay"} & set(measures):
+        if measures[name].score > (audit.chance.score + ideal) / 2:
+            found[name] = measures[name].score
     return {name: score for name, score in found.items() if "." not in name or score < ideal - 0.03}
 
 

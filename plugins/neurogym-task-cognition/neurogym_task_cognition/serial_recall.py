@@ -27,7 +27,7 @@ class SerialRecall(SequenceRecall):
     Deviations from the paper:
 
     - the lengths and the times of lists are ours, not compared with the paper;
-    - letters are 26 units without similarities: lists of letters that sound alike are not there.
+    - letters are 26 units, and no two of them sound alike (there, lists of such letters are harder).
 
     Args:
         sizes: lengths of lists, of 1 to 26 letters.

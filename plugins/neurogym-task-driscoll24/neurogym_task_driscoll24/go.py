@@ -11,7 +11,7 @@ from neurogym_task_driscoll24.base import CIRCLE, Conditions, Driscoll24
 
 
 def look_earns(share: float) -> str:
-    """Return what a page says of guesses, and of a classifier of 100 ms of the stimulus."""
+    """Return the sentence of a page about guesses, and about a look of 100 ms at the stimulus."""
     return f"""Guessing, or always the same direction, earns 0.1, and a look of 100 ms at the
     stimulus {share:.2f}."""
 

@@ -40,7 +40,7 @@ class Reach(Task):
     rest. A target appears; when the channel `hold` goes off, the subject moves to it, and is right
     if the hand is in the target for the last `keep` ms of the reach. Leaving the start before ends
     the trial as an abort. Positions of methods are relative to the start. Tasks define `target`,
-    override `push`, `seen` and `goal`, and declare what varies.
+    override `push`, `seen` and `goal`, and declare conditions.
     """
 
     dt: float = 20
