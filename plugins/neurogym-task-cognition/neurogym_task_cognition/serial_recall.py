@@ -27,7 +27,7 @@ class SerialRecall(SequenceRecall):
     Deviations from the paper:
 
     - the lengths and the times of lists are ours, not compared with the paper;
-    - letters are 26 units, and no two of them sound alike (there, lists of such letters are harder).
+    - letters are 26 units, and no two of them are alike, as letters that rhyme would be.
 
     Args:
         sizes: lengths of lists, of 1 to 26 letters.
