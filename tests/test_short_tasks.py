@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from neurogym_core import make_task
+from neurogym_core.tools import installed, load
 
 MOST = 45
 """Lines of code of a task."""
@@ -21,6 +22,9 @@ WRITTEN = [
     "memory/ColourWheel-v0",
     "memory/GradedComparison-v0",
 ]
+SUITES = {"cognition", "driscoll24", "dynamics", "learning", "motivation"}
+FILE = 60
+"""Lines of code of a file with tasks of the suites; those of modcog are one table."""
 FORAGING = ["value/PatchLeaving-v0", "value/SelfInitiatedChoice-v0"]
 
 
@@ -57,3 +61,12 @@ def test_a_task_cites_its_paper_and_states_where_it_deviates(task_id):
     assert "doi:10." in text
     assert "Deviations from the paper:" in text
     assert "Performance is" in text or "performance is" in text
+
+
+@pytest.mark.parametrize("suite", sorted(SUITES))
+def test_a_file_of_tasks_of_the_suites_takes_at_most_60_lines(suite):
+    files = {inspect.getfile(load(one)) for one in installed().tasks if one.namespace == suite}
+    lines = {
+        Path(file).name: len(lines_of(ast.parse(Path(file).read_text("utf-8")))) for file in files
+    }
+    assert {name: n for name, n in lines.items() if n > FILE} == {}

@@ -51,6 +51,8 @@ CASES = [
     ("slow-pursuit-at-low-contrast", "SmoothPursuit-v0", "oracle", 1000, "no"),
     ("neighbours-are-confused", "SequenceRecall-v0", cognition.BlurredOrder(1.0), 600, "yes"),
     ("neighbours-are-confused", "SequenceRecall-v0", ShuffledOrder(), 1500, "no"),
+    ("neighbours-are-confused", "SerialRecall-v0", cognition.BlurredOrder(1.0), 600, "yes"),
+    ("neighbours-are-confused", "SerialRecall-v0", ShuffledOrder(), 1500, "no"),
     ("rotation-takes-time", "MentalRotation-v0", cognition.Rotator(), 600, "yes"),
     ("rotation-takes-time", "MentalRotation-v0", cognition.BestRotator(), 600, "no"),
 ]  # fmt: skip

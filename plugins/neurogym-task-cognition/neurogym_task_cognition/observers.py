@@ -11,7 +11,6 @@ from neurogym_task_cognition.mental_rotation import DIRECTIONS
 from neurogym_task_cognition.price import BIN
 from neurogym_task_cognition.pvt import EARLY, FIRST, LAST
 from neurogym_task_cognition.sart import STOP
-from neurogym_task_cognition.sequence_recall import BLOCKS
 
 ODDS = np.linspace(-12, 12, 481)
 """Log odds of choice 1 against choice 0, on which waiting is valued."""
@@ -432,12 +431,12 @@ class BlinkObserver(Subject):
 
 
 class BlurredOrder(Subject):
-    """Of SequenceRecall: remembers the blocks, and when each of them lit up, with noise.
+    """Of SequenceRecall and SerialRecall: remembers the items, and when each came, with noise.
 
-    It taps the blocks in the order of their remembered times, so that it confuses neighbours.
+    It reports the items in the order of their remembered times, so that it confuses neighbours.
 
     Args:
-        blur: SD of the remembered times, in blocks; 0 for a perfect memory.
+        blur: SD of the remembered times, in items; 0 for a perfect memory.
     """
 
     carries_state = False
@@ -447,12 +446,12 @@ class BlurredOrder(Subject):
         self.blur = blur
 
     def begin(self, env: TaskVectorEnv) -> None:
-        self._at = np.full((env.num_envs, BLOCKS), np.inf)
+        self._at = np.full((env.num_envs, len(env.task.items)), np.inf)
         self._count = np.zeros(env.num_envs)
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         channels = env.task.channels
-        lit = observations[:, channels["block"]] > 0.5
+        lit = observations[:, channels[env.task.item]] > 0.5
         asked = observations[:, channels["fixation"]][:, 0] < 0.5
         self._at[~asked & (self._count == 0)] = np.inf  # another trial
         new = lit & np.isinf(self._at)
@@ -466,7 +465,7 @@ class BlurredOrder(Subject):
 
 
 class Order(BlurredOrder):
-    """Of SequenceRecall: a perfect memory."""
+    """Of SequenceRecall and SerialRecall: a perfect memory."""
 
     def __init__(self, seed: int | None = 0) -> None:
         super().__init__(0.0, seed)

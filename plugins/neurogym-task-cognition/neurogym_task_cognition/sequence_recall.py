@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from neurogym_core import Choice, InvalidValueError, Task, TrialBuilder
-
-BLOCKS = 9
 
 
 class SequenceRecall(Task):
@@ -48,36 +48,39 @@ class SequenceRecall(Task):
     rewards = {"abort": -0.1, "correct": 1.0, "error": 0.0}
     evidence_periods = ("sequence",)
 
+    items = tuple(f"block {k + 1}" for k in range(9))
+    item, order, recall = "block", "blocks", "tap"
+    """Names of the channel, of the condition with the order, and of the answers."""
+
     def define(self) -> None:
-        if not self.sizes or not all(1 <= size <= BLOCKS for size in self.sizes):
+        known = len(self.items)
+        if not self.sizes or not all(1 <= size <= known for size in self.sizes):
             raise InvalidValueError(
-                f"SequenceRecall was given sizes={self.sizes!r}; give 1 to {BLOCKS} blocks."
+                f"{self.name} was given sizes={self.sizes!r}; give 1 to {known} {self.order}."
             )
-        names = tuple(f"block {k + 1}" for k in range(BLOCKS))
-        self.observe(fixation=1, block=names)
-        self.act(rest=1, tap=names)
-        self.vary(
-            size=Choice(self.sizes),
-            blocks=lambda rng, prior: rng.permuted(
-                np.tile(np.arange(BLOCKS), (prior.n, 1)), axis=1
-            ),
-        )
+        self.observe(**{"fixation": 1, self.item: self.items})
+        self.act(**{"rest": 1, self.recall: self.items})
+        self.vary(size=Choice(self.sizes), **{self.order: self._draw_order})
+
+    def _draw_order(self, rng: np.random.Generator, prior: Any) -> np.ndarray:
+        """Draw the items of trials in their order, (n, items); the first `size` are shown."""
+        return rng.permuted(np.tile(np.arange(len(self.items)), (prior.n, 1)), axis=1)
 
     def new_trial(self, trial: TrialBuilder) -> None:
         size, rows, most = trial["size"], np.arange(trial.n), max(self.sizes)
-        taps = [f"tap{k + 1}" for k in range(most)]
+        taps, order = [f"{self.recall}{k + 1}" for k in range(most)], trial[self.order]
         lasts = {tap: self.tap_ms * (k < size) for k, tap in enumerate(taps)}
         trial.periods("fixation", "sequence", "delay", *taps, sequence=self.soa * size, **lasts)
         trial.show("fixation", 1, during=("fixation", "sequence", "delay"))
         for k, tap in enumerate(taps):
             shown = k < size
             at = np.where(shown, k, 0) * self.soa
-            lit = np.eye(BLOCKS)[trial["blocks"][:, k]]
-            trial.show("block", lit, "sequence", start=at, stop=at + self.soa / 2, where=shown)
+            lit = np.eye(len(self.items))[order[:, k]]
+            trial.show(self.item, lit, "sequence", start=at, stop=at + self.soa / 2, where=shown)
             place = np.where(shown, size - 1 - k, 0) if self.backward else k
-            wanted = trial["blocks"][rows, place]
+            wanted = order[rows, place]
             after = np.where(k + 1 < size, taps[min(k + 1, most - 1)], "end")
             trial.answer(
-                "tap", wanted, tap, slot=f"tap_{k + 1}", where=shown,
-                then=np.repeat(after[:, None], BLOCKS, axis=1),
+                self.recall, wanted, tap, slot=f"{self.recall}_{k + 1}", where=shown,
+                then=np.repeat(after[:, None], len(self.items), axis=1),
             )  # fmt: skip

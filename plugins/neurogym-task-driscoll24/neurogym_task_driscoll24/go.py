@@ -10,6 +10,12 @@ from neurogym_core import Choice, TrialBuilder, Uniform
 from neurogym_task_driscoll24.base import CIRCLE, Conditions, Driscoll24
 
 
+def look_earns(share: float) -> str:
+    """Return the sentence of a page about guesses, and about a look of 100 ms at the stimulus."""
+    return f"""Guessing, or always the same direction, earns 0.1, and a look of 100 ms at the
+    stimulus {share:.2f}."""
+
+
 class GoFamily(Driscoll24):
     """Answer with the direction of a stimulus, or with the opposite one."""
 
@@ -25,6 +31,8 @@ class GoFamily(Driscoll24):
 
 class DelayPro(GoFamily):
     """Answer with the direction of a stimulus, which stays, when the fixation cue turns off."""
+
+    earns = look_earns(0.66)
 
     timing = {
         "context": Uniform(300, 700),
@@ -66,6 +74,8 @@ class ReactAnti(ReactPro):
 
 class MemoryPro(GoFamily):
     """Answer with the remembered direction of a stimulus when the fixation cue turns off."""
+
+    earns = look_earns(0.56)
 
     timing = {
         "context": Uniform(300, 700),

@@ -105,6 +105,27 @@ class Navigator(_Observer):
         self.output = np.where(start[:, 2:] > 0.5, start[:, :2], moved)
 
 
+class PlaceNavigator(_Observer):
+    """Of PathIntegrationPlaceCells: adds up the velocity, and has the activity of its place.
+
+    Args:
+        moves: whether it does; otherwise it reports the position of the beginning.
+    """
+
+    def __init__(self, moves: bool = True) -> None:
+        self.moves = moves
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        super().begin(env)
+        self._place = np.zeros((env.num_envs, 2))
+
+    def follow(self, task, seen) -> None:
+        start = seen["start"]
+        moved = self._place + self.moves * seen["velocity"] * task.dt / 1000
+        self._place = np.where(start[:, 2:] > 0.5, start[:, :2], moved)
+        self.output = task.activity(self._place)
+
+
 class _Weigher(_Observer):
     """Base of observers that weigh the inputs of a trial, from its beginning to the go cue."""
 
@@ -255,5 +276,5 @@ class Adder(_Weigher):
 
 __all__ = [
     "Adder", "Compass", "ContextWeigher", "Difference", "Latch", "Matcher", "Navigator",
-    "Oscillator", "Reflex", "StrengthWeigher", "Total",
+    "Oscillator", "PlaceNavigator", "Reflex", "StrengthWeigher", "Total",
 ]  # fmt: skip

@@ -33,7 +33,8 @@ class PathIntegration(Task):
 
     Deviations from the papers:
 
-    - the output is the position (there, the activity of place cells);
+    - the output is the position (there, the activity of place cells, as in
+      `PathIntegrationPlaceCells`);
     - the duration is ours: 250 steps (in the code, 20);
     - the position is shown for 200 ms (there, the network begins with it).
 
@@ -62,10 +63,14 @@ class PathIntegration(Task):
                 f"PathIntegration was given box={self.box!r} and margin={self.margin!r}; give a"
                 " margin above 0 and below half of the box."
             )
-        half = self.box / 2
         self.observe(velocity=("x", "y"), start=("x", "y", "shown"))
-        self.act(report=Axis(-half, half, size=2, tolerance=self.tolerance))
+        self.declare_report()
         self.vary(path=self._draw_path)
+
+    def declare_report(self) -> None:
+        """Declare the output."""
+        half = self.box / 2
+        self.act(report=Axis(-half, half, size=2, tolerance=self.tolerance))
 
     def _draw_path(self, rng: np.random.Generator, prior: Mapping) -> np.ndarray:
         """Draw the positions of n trials, that of the beginning first, (n, (steps + 1) * 2), m."""
@@ -95,4 +100,8 @@ class PathIntegration(Task):
         trial.timecourse("velocity", velocity, during="move", cut=True)
         before = int(trial.duration("start").max() / trial.dt)
         held = np.concatenate([np.repeat(path[:, :1], before, axis=1), path[:, 1:]], axis=1)
+        self.ask(trial, held)
+
+    def ask(self, trial: TrialBuilder, held: np.ndarray) -> None:
+        """Set the targets, from positions at every step, (n, T, 2), m."""
         trial.timecourse("report", held, during=("start", "move"), cut=True)

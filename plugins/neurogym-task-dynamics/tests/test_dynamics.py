@@ -12,6 +12,7 @@ from neurogym_task_dynamics.match_to_sample import MatchToSample
 from neurogym_task_dynamics.parametric_memory import PAIRS, ParametricMemory
 from neurogym_task_dynamics.path_integration import PathIntegration
 from neurogym_task_dynamics.perceptual_decision import PerceptualDecision
+from neurogym_task_dynamics.place_cells import PathIntegrationPlaceCells
 from neurogym_task_dynamics.ring_integration import RingIntegration
 from neurogym_task_dynamics.sine_generator import SineGenerator
 
@@ -22,6 +23,7 @@ IDEALS = {
     SineGenerator: seen_by.Oscillator,
     RingIntegration: seen_by.Compass,
     PathIntegration: seen_by.Navigator,
+    PathIntegrationPlaceCells: seen_by.PlaceNavigator,
     ContextIntegration: seen_by.ContextWeigher,
     ParametricMemory: seen_by.Difference,
     PerceptualDecision: seen_by.StrengthWeigher,
@@ -51,6 +53,7 @@ def test_the_ideal_earns_1_and_does_not_see_the_target(task):
         (RingIntegration(), seen_by.Compass(moves=False), 0.20, 0.03),
         (PathIntegration(), seen_by.Navigator(moves=False), 0.16, 0.03),
         (PathIntegration(length=400), seen_by.Navigator(moves=False), 0.67, 0.03),
+        (PathIntegrationPlaceCells(), seen_by.PlaceNavigator(moves=False), 0.01, 0.02),
         (ContextIntegration(), seen_by.ContextWeigher("both"), 0.75, 0.055),
         (ContextIntegration(), seen_by.ContextWeigher("colour"), 0.75, 0.055),
         (ContextIntegration(), seen_by.ContextWeigher(look=20), 0.94, 0.035),
@@ -179,6 +182,35 @@ def test_a_step_towards_a_wall_is_a_quarter_as_fast():
     assert speed.mean() == pytest.approx(1.024 / 4, abs=0.05)
 
 
+def test_place_cells_have_the_activity_of_a_difference_of_two_gaussians():
+    task = PathIntegrationPlaceCells(cells=40)
+    places = np.array([[0.3, -0.2], [-1.0, 0.9]])
+    squared = ((places[:, None] - task._centres) ** 2).sum(axis=2)
+    narrow, wide = (np.exp(-squared / (2 * factor * 0.12**2)) for factor in (1, 2))
+    shares = narrow / narrow.sum(axis=1, keepdims=True) - wide / wide.sum(axis=1, keepdims=True)
+    lowest, highest = shares.min(axis=1, keepdims=True), shares.max(axis=1, keepdims=True)
+    expected = (shares - lowest) / (highest - lowest)
+    np.testing.assert_allclose(task.activity(places), expected, atol=1e-9)
+
+
+def test_centres_are_the_same_for_all_and_the_activity_follows_the_path():
+    task = PathIntegrationPlaceCells()
+    np.testing.assert_array_equal(task._centres, PathIntegrationPlaceCells()._centres)
+    batch = task.sample(3, seed=1)
+    path = batch.conditions["path"].reshape(3, -1, 2)
+    targets = batch.render_targets().reshape(3, 30, 128)
+    np.testing.assert_allclose(targets[:, 0], task.activity(path[:, 0]), atol=1e-6)
+    np.testing.assert_allclose(targets[:, -1], task.activity(path[:, -1]), atol=1e-6)
+
+
+def test_the_mean_activity_of_place_cells_is_no_report():
+    task = PathIntegrationPlaceCells()
+    places = np.random.default_rng(0).uniform(-1.1, 1.1, (500, 2))
+    batch = next(Dataset(task, 100, seed=3))
+    mean = np.broadcast_to(2 * task.activity(places).mean(axis=0) - 1, batch.targets.shape)
+    assert batch.score(mean)["performance"].mean() < 0.06
+
+
 # ---------------------------------------------------------------------- low rank, sums
 
 
@@ -231,6 +263,7 @@ def test_marks_lie_in_both_halves():
         (SineGenerator, {"slowest": 7.0}),
         (RingIntegration, {"tau": 1.0}),
         (PathIntegration, {"margin": 2.0}),
+        (PathIntegrationPlaceCells, {"surround": 1.0}),
         (ContextIntegration, {"sigma": -1.0}),
         (AddingProblem, {"steps": 1}),
     ],

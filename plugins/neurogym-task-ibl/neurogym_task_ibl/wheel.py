@@ -83,10 +83,14 @@ class IBLWheel(IBL):
 
     # ------------------------------------------------------------------ on every step
 
+    def speeds(self, now: Any) -> np.ndarray | float:
+        """Speed of the grating while the wheel turns, degrees / s, (N,) or one for all."""
+        return self.speed
+
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         responding = now.in_period("response")
         now.trial_state["moved"] = (
-            now.trial_state["moved"] + responding * TURN[action] * self.speed * now.dt / 1000
+            now.trial_state["moved"] + responding * TURN[action] * self.speeds(now) * now.dt / 1000
         )
         towards = -np.sign(_start(now)) * now.trial_state["moved"]  # degrees towards the centre
         centred, gone = (

@@ -22,8 +22,9 @@ class HazardReversal(Task):
 
     The ideal, which follows Bayes' rule and knows all probabilities, is correct in 0.84 of the
     trials; in 0.91 and 0.76 with a hazard of 0.02 and 0.1. Staying after a reward and else shifting
-    earns 0.77. Guessing, a constant side and any count earn 0.5. In ProbabilisticReversal, a
-    reversal follows eight correct choices.
+    earns 0.77. With feedback on each answer, repeating right ones would earn 0.95. Guessing, a
+    constant side and any count earn 0.5. In ProbabilisticReversal, a reversal follows eight correct
+    choices.
 
     Deviations from the paper: see above. The 200 trials of a session and all probabilities but the
     80 % are ours; the 80 % are those of the paper's volatile phase.

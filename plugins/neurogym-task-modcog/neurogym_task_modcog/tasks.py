@@ -52,7 +52,10 @@ BASES: dict[str, tuple[type[ModCog], dict[str, Any], str]] = {
 }  # fmt: skip
 """Base task -> family, changed attributes, and its instruction."""
 EARNS = {
-    GoFamily: "The ideal earns 1, and guessing 0.06.",
+    GoFamily: (
+        "The ideal earns 1, and guessing 0.06; one modality alone earns 0.54, since the other one"
+        " has half of the stimuli."
+    ),
     TwoStimuli: (
         "The ideal observer, which sums the stimulus, earns 0.96, and one look of 100 ms"
         " 0.88. Adding both modalities, or one of two that count, earns about 0.75."
@@ -63,7 +66,8 @@ EARNS = {
         " the stronger one). Adding both modalities, or one of two that count, earns about 0.75."
     ),
     MatchFamily: (
-        "The ideal earns 1, and looks of 100 ms at both stimuli 0.99; never answering earns 0.5."
+        "The ideal earns 1, and looks of 100 ms at both stimuli 0.99; never answering earns 0.5,"
+        " and one modality alone up to 0.77, since the other one has half of the stimuli."
     ),
 }
 CONTEXT = " In one of these tasks alone the rule is constant: the other modality can be left out."

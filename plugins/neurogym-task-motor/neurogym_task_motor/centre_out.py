@@ -1,4 +1,4 @@
-"""Reaches of a point mass in the plane, from a centre to targets around it.
+"""Reaches of a point mass in the plane, from a start to a target.
 
 Lengths are in dm (10 cm), times in s within the equations and in ms elsewhere, forces in N.
 """
@@ -33,19 +33,17 @@ def turned(points: np.ndarray, degrees: np.ndarray) -> np.ndarray:
     return np.stack([turn.real, turn.imag], axis=1)
 
 
-class CentreOut(Task):
-    """Base of the reaches from a centre: the plant, the trial, and the measures.
+class Reach(Task):
+    """Base of reaches in the plane: the plant, the trial, and the measures.
 
     The hand is a point of 1 kg that the subject pushes with a force, two numbers, N. It starts at
-    rest in the centre. A target appears at `distance`; when the channel `hold` goes off, the
-    subject moves to it, and is right if the hand is in the target for the last `keep` ms of the
-    reach. Leaving the centre before ends the trial as an abort. Tasks override `push`, `seen` and
-    `goal`, and declare what else varies.
+    rest. A target appears; when the channel `hold` goes off, the subject moves to it, and is right
+    if the hand is in the target for the last `keep` ms of the reach. Leaving the start before ends
+    the trial as an abort. Positions of methods are relative to the start. Tasks define `target`,
+    override `push`, `seen` and `goal`, and declare conditions.
     """
 
     dt: float = 20
-    directions: int = 8
-    distance: float = 1.0
     radius: float = 0.15
     keep: float = 200
     effort: float = 0.001
@@ -56,16 +54,23 @@ class CentreOut(Task):
     trial_state = AT_REST | MEASURED
 
     def define(self) -> None:
-        if self.directions < 1 or not 0 < self.radius < self.distance or self.effort < 0:
+        if not self.radius > 0 or self.effort < 0:
             raise InvalidValueError(
-                f"{self.name} was given directions={self.directions}, distance={self.distance:g},"
-                f" radius={self.radius:g} and effort={self.effort:g}; give at least 1 direction, 0"
-                " < radius < distance, and an effort of at least 0."
+                f"{self.name} was given radius={self.radius:g} and effort={self.effort:g}; give a"
+                " radius above 0, and an effort of at least 0."
             )
         vectors = dict.fromkeys(("target", "hand", "velocity"), ("x", "y"))
         self.observe(hold=1, **vectors, **self.more_channels())
         self.act(force=Axis(-LARGEST, LARGEST, size=2))
-        self.vary(direction=Choice(self.directions), **self.more_conditions())
+        self.vary(**self.places(), **self.more_conditions())
+
+    def places(self) -> dict[str, Any]:
+        """Return the conditions that place the target."""
+        raise NotImplementedError
+
+    def target(self, now: Any) -> np.ndarray:
+        """Positions of the current targets, (N, 2)."""
+        raise NotImplementedError
 
     def more_channels(self) -> dict[str, Any]:
         """Return further channels."""
@@ -101,15 +106,6 @@ class CentreOut(Task):
 
     # ------------------------------------------------------------------ on every step
 
-    def at(self, direction: np.ndarray) -> np.ndarray:
-        """Positions of the targets, (n, 2), in directions, (n,)."""
-        right = np.tile([self.distance, 0.0], (len(direction), 1))
-        return turned(right, 360 / self.directions * direction)
-
-    def target(self, now: Any) -> np.ndarray:
-        """Positions of the current targets, (N, 2)."""
-        return self.at(now.conditions["direction"])
-
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         state, dt, target = now.trial_state, now.dt / 1000, self.target(now)
         velocity = state["hand"][:, 2:]
@@ -134,7 +130,8 @@ class CentreOut(Task):
 
     def _measure(self, state, reaches, hand, velocity, cursor, target) -> None:
         """Keep the peak speed, how far the hand is off the straight line then, and the end."""
-        speed, way = np.linalg.norm(velocity, axis=1), target / self.distance
+        speed, length = (np.linalg.norm(one, axis=1) for one in (velocity, target))
+        way = target / np.maximum(length, 1e-9)[:, None]
         faster = reaches & (speed > state["peak_speed"])
         off = way[:, 0] * hand[:, 1] - way[:, 1] * hand[:, 0]  # positive to the left
         state["deviation"] = np.where(faster, off, state["deviation"])
@@ -158,3 +155,31 @@ class CentreOut(Task):
         velocity = (wanted - hand[:, :2]) / dt
         force = MASS * (velocity - hand[:, 2:]) / (10 * dt) - self.push(now, hand[:, 2:])
         return np.clip(force, -LARGEST, LARGEST)
+
+
+class CentreOut(Reach):
+    """Base of the reaches from a centre to targets on a circle around it."""
+
+    directions: int = 8
+    distance: float = 1.0
+
+    def define(self) -> None:
+        if self.directions < 1 or not self.radius < self.distance:
+            raise InvalidValueError(
+                f"{self.name} was given directions={self.directions}, distance={self.distance:g}"
+                f" and radius={self.radius:g}; give at least 1 direction, and a distance above the"
+                " radius."
+            )
+        super().define()
+
+    def places(self) -> dict[str, Any]:
+        return {"direction": Choice(self.directions)}
+
+    def at(self, direction: np.ndarray) -> np.ndarray:
+        """Positions of the targets, (n, 2), in directions, (n,)."""
+        right = np.tile([self.distance, 0.0], (len(direction), 1))
+        return turned(right, 360 / self.directions * direction)
+
+    def target(self, now: Any) -> np.ndarray:
+        """Positions of the current targets, (N, 2)."""
+        return self.at(now.conditions["direction"])

@@ -18,7 +18,8 @@ class Reacher(Subject):
         n = env.num_envs
         self.since = np.zeros(n)  # s since the go cue
         self.target = np.zeros((n, 2))
-        self.trial = env.trial_number.copy()
+        self.start = np.zeros((n, 2))
+        self.trial = np.full(n, -1)
 
     def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
         task, dt = env.task, env.task.dt / 1000
@@ -26,14 +27,15 @@ class Reacher(Subject):
         new = env.trial_number != self.trial
         self.new_trial(env, new)
         self.trial = env.trial_number.copy()
-        self.target[new] = 0
+        self.target[new], self.start[new] = 0, seen["hand"][new]
         shown = seen["target"].any(axis=1)
         self.target[shown] = seen["target"][shown]
         self.since = np.where(seen["hold"][:, 0] > 0.5, 0, self.since + dt)
         self.watch(seen)
         share = self.since / REACH
-        ahead = minimum_jerk(share)[:, None] * self.goal()
-        past = minimum_jerk(share - dt / REACH)[:, None] * self.goal()
+        way = self.goal() - self.start
+        ahead = self.start + minimum_jerk(share)[:, None] * way
+        past = self.start + minimum_jerk(share - dt / REACH)[:, None] * way
         hand = np.concatenate([seen["hand"], seen["velocity"]], axis=1)
         force = self.force(hand, ahead, (ahead - past) / dt, dt)
         limit = np.clip(force, -LARGEST, LARGEST)

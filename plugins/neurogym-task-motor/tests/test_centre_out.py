@@ -15,6 +15,7 @@ from neurogym_task_motor.observers import (
     Reacher,
     RotationLearner,
 )
+from neurogym_task_motor.random_target import BUMP, NEAREST, RandomTarget
 from neurogym_task_motor.visuomotor_rotation import VisuomotorRotation
 
 from neurogym_core import InvalidValueError, run
@@ -92,6 +93,70 @@ def test_minimum_jerk_is_smooth_from_start_to_end():
     assert (share[:1001] == 0).all()
     assert share[2000:] == pytest.approx(1)
     assert np.diff(share).max() * 1000 == pytest.approx(1.875, abs=1e-3)
+
+
+# ---------------------------------------------------------------------- from anywhere to anywhere
+
+
+def test_starts_and_targets_lie_in_the_square_and_apart():
+    drawn = RandomTarget().sample(2000, seed=1).conditions
+    for name in ("start", "aim"):
+        assert 0.99 < np.abs(drawn[name]).max() <= 1
+    apart = np.linalg.norm(drawn["aim"] - drawn["start"], axis=1)
+    assert NEAREST <= apart.min() < 0.45
+    assert drawn["catch"].mean() == pytest.approx(0.2, abs=0.036)  # 4 SEs
+    assert drawn["bumped"].mean() == pytest.approx(0.5, abs=0.045)
+
+
+def test_the_hand_is_seen_where_it_starts_and_a_bump_moves_it():
+    """3 N for 100 ms: 30 cm/s to the right."""
+    known = {"catch": False, "bumped": True, "bump": (3.0, 0.0), "bump_at": 100.0}
+    known |= {"start": (0.2, -0.4), "aim": (-0.8, 0.8)}
+    task = RandomTarget(conditions=known)
+    hand = path(task, (0.0, 0.0), 50)
+    np.testing.assert_allclose(hand[0], [0.2, -0.4, 0, 0], atol=1e-6)
+    assert not hand[:6, 2].any()
+    steps = BUMP / task.dt
+    np.testing.assert_allclose(hand[-1, 2:], [10 * 3 * steps * task.dt / 1000, 0], atol=1e-4)
+
+
+def test_a_reacher_corrects_bumps_and_one_that_does_not_see_its_hand_misses():
+    class Blind(Reacher):
+        """Pushes as if nothing pushed it: by its own simulation of the hand."""
+
+        def begin(self, env):
+            super().begin(env)
+            self.speed = np.zeros((env.num_envs, 2))
+
+        def force(self, hand, ahead, velocity, dt):
+            push = (velocity - self.speed) / (10 * dt)
+            self.speed = velocity
+            return push
+
+    task = RandomTarget(conditions={"catch": False, "bumped": True})
+    sees, blind = (run(task, one, 40, num_envs=10, seed=1) for one in (Reacher(), Blind()))
+    assert (sees["performance"] == 1).all()
+    assert blind["performance"].mean() < 0.3
+    assert run(task, Blind(), 20, seed=2, conditions={"bumped": False})["performance"].mean() == 1
+
+
+def test_without_a_go_cue_the_hand_has_to_stay():
+    task = RandomTarget(conditions={"catch": True})
+    for subject, expected in (("rest", 1), (Reacher(), 1), ("random", 0)):
+        assert (run(task, subject, 20, num_envs=5, seed=1)["performance"] == expected).all()
+
+
+def test_the_reacher_earns_1_and_resting_the_share_of_trials_without_a_go_cue():
+    """300 trials: 4 SEs."""
+    assert (run(RandomTarget(), Reacher(), 100, num_envs=20, seed=1)["performance"] == 1).all()
+    rests = run(RandomTarget(), "rest", 300, num_envs=50, seed=2)["performance"].mean()
+    assert rests == pytest.approx(0.2, abs=0.093)
+
+
+@pytest.mark.parametrize("wrong", [{"p_catch": 2.0}, {"p_bump": -1.0}, {"radius": 0.0}])
+def test_impossible_random_targets_are_refused(wrong):
+    with pytest.raises(InvalidValueError, match="RandomTarget"):
+        RandomTarget(**wrong)
 
 
 # ---------------------------------------------------------------------- the trial

@@ -167,13 +167,14 @@ def slow_pursuit_at_low_contrast(behaviour: Behaviour) -> Measure:
 
 @signature("neighbours-are-confused.toml")
 def neighbours_are_confused(behaviour: Behaviour) -> Measure:
-    """Return the share of misplaced blocks that are one place off, minus that by chance."""
-    size, blocks = columns(behaviour, "size", "blocks")
+    """Return the share of misplaced items that are one place off, minus that by chance."""
+    kind, answer = ("letters", "report") if "letters" in behaviour.record else ("blocks", "tap")
+    size, blocks = columns(behaviour, "size", kind)
     near, chance = [], []
     for row, n in enumerate(size.astype(int)):
         if n < 4:
             continue
-        taps = [behaviour.record.codes(f"tap_{k + 1}.choice")[row] for k in range(n)]
+        taps = [behaviour.record.codes(f"{answer}_{k + 1}.choice")[row] for k in range(n)]
         places = {int(block): place for place, block in enumerate(blocks[row, :n])}
         for place, tap in enumerate(taps):
             shown = places.get(int(tap), place)
@@ -181,7 +182,7 @@ def neighbours_are_confused(behaviour: Behaviour) -> Measure:
                 near.append(abs(shown - place) == 1)
                 chance.append((1 + (0 < place < n - 1)) / (n - 1))
     if len(near) < LEAST:
-        raise CannotTellError(f"fewer than {LEAST} blocks were tapped at a wrong place")
+        raise CannotTellError(f"fewer than {LEAST} {kind} were put at a wrong place")
     return _mean(np.array(near) - np.array(chance), "")
 
 
