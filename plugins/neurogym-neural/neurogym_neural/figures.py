@@ -14,6 +14,7 @@ from neurogym_neural.dynamics import fixed_points
 
 UNITS = 6
 SEARCHES = 12
+DASHES = ("-", "--", ":", "-.")
 INPUTS = 4
 """Conditions for whose mean inputs fixed points are searched, at most."""
 MOST = 14
@@ -117,11 +118,25 @@ def label(means: Means, k: int) -> str:
     return ", ".join(f"{name} {values[k]}" for name, values in means.conditions.items())
 
 
-def colours(number: int) -> Any:
-    """Return distinct colours."""
+def lines(means: Means) -> list[dict[str, Any]]:
+    """Return a colour for each value of the first column, and a dash for each of the second."""
     from matplotlib import colormaps
 
-    return colormaps["viridis"](np.linspace(0, 0.92, number))
+    columns = [np.unique(one, return_inverse=True) for one in means.conditions.values()]
+    dashed = len(columns) > 1 and len(columns[1][0]) <= len(DASHES)
+    which = columns[0][1] if dashed else np.arange(len(means.mean))
+    shades = colormaps["viridis"](np.linspace(0, 0.92, int(which.max()) + 1))
+    dashes = columns[1][1] if dashed else np.zeros(len(which), int)
+    return [
+        {"color": shades[k], "linestyle": DASHES[dash], "linewidth": 1.2}
+        for k, dash in zip(which, dashes, strict=True)
+    ]
+
+
+def called(activity: Activity, unit: int) -> str:
+    """Return the name of a unit: its id, and its area if it has one."""
+    area = f"{activity.units['area'][unit]} " if "area" in activity.units else ""
+    return f"{area}unit {activity.units['id'][unit] if 'id' in activity.units else unit}"
 
 
 def trajectories(activity: Activity) -> Figure:
@@ -133,12 +148,12 @@ def trajectories(activity: Activity) -> Figure:
     figure.suptitle(f"condition means; dots: onset of {window.event}", fontsize=8)
     axes = figure.subplots(1, 2)
     zero = int(np.argmin(np.abs(means.time)))
-    for k, colour in enumerate(colours(len(means.mean))):
+    for k, line in enumerate(lines(means)):
         path = (means.mean[k] - centre) @ ways
         for ax, (i, j) in zip(axes, ((0, 1), (0, 2)), strict=True):
-            ax.plot(path[:, i], path[:, min(j, path.shape[1] - 1)], color=colour, lw=1.2,
-                    label=label(means, k))  # fmt: skip
-            ax.plot(path[zero, i], path[zero, min(j, path.shape[1] - 1)], "o", color=colour, ms=4)
+            y = path[:, min(j, path.shape[1] - 1)]
+            ax.plot(path[:, i], y, label=label(means, k), **line)
+            ax.plot(path[zero, i], y[zero], "o", color=line["color"], ms=4)
     for ax, j in zip(axes, (1, 2), strict=True):
         ax.set_xlabel(f"PC 1 ({shares[0]:.0%} of variance)", fontsize=8)
         ax.set_ylabel(f"PC {j + 1} ({shares[min(j, len(shares) - 1)]:.0%})", fontsize=8)
@@ -157,12 +172,14 @@ def units(activity: Activity) -> Figure:
     chosen = np.argsort(-np.nan_to_num(np.nanvar(means.mean, axis=0)).mean(axis=0))[:UNITS]
     figure = Figure(figsize=(7, 4), layout="constrained")
     for ax, unit in zip(figure.subplots(2, UNITS // 2, sharex=True).flat, chosen, strict=False):
-        for k, colour in enumerate(colours(len(means.mean))):
+        for k, line in enumerate(lines(means)):
             mean, sem = means.mean[k, :, unit], means.sem[k, :, unit]
-            ax.plot(means.time, mean, color=colour, lw=1.2, label=label(means, k))
-            ax.fill_between(means.time, mean - sem, mean + sem, color=colour, alpha=0.25, lw=0)
+            ax.plot(means.time, mean, label=label(means, k), **line)
+            ax.fill_between(
+                means.time, mean - sem, mean + sem, color=line["color"], alpha=0.25, lw=0
+            )
         ax.axvline(0, color="0.6", lw=0.8)
-        ax.set_title(f"unit {unit}", fontsize=8)
+        ax.set_title(called(activity, unit), fontsize=8)
         ax.tick_params(labelsize=7)
     figure.supxlabel(f"ms from {window.event}", fontsize=9)
     counted = f"spikes in {activity.step:g} ms" if activity.kind == "count" else "activity (a.u.)"
