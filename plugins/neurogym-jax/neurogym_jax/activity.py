@@ -51,8 +51,8 @@ def record_activity(
         num_envs: number of envs, with a session each; 1 with a perturbation.
         change: a perturbation of the inputs, such as `Pulse` and `Freeze` of neurogym-neural. It is
             called on every step with the inputs of one trial until then, an Activity (1, steps,
-            units) with the conditions, and with the periods that have begun as events; its last
-            step is what the network sees.
+            units) with the conditions, and with the periods that have begun as events; the network
+            sees its last step.
         silence: units that are silenced.
         push: a pulse to the states of units, after each step within it: states change from the
             next step on.
@@ -139,7 +139,7 @@ class _Kept:
 
     Args:
         subject: the network.
-        perturbation: what happens to it in each trial.
+        perturbation: of each trial, or None.
         starts: states with which trials begin, by (env, number of the trial); None: those that it
             has then.
 

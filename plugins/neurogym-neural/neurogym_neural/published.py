@@ -397,8 +397,8 @@ def chosen_value(system: System) -> dict[str, float]:
 def task_clusters(system: System) -> dict[str, float]:
     """Return the silhouette of groups of units by task variance, on held-out trials.
 
-    Units that serve tasks independently of each other form groups, too, since there are few tasks:
-    what counts is how much better the groups are than those of permuted units.
+    Units that serve tasks independently of each other form groups, too, since there are few tasks.
+    The second number is therefore the first minus that of permuted units.
     """
     rng = np.random.default_rng(0)
     found = _silhouette(system.activity)

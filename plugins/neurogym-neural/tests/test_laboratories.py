@@ -1,4 +1,4 @@
-"""Files of laboratories: what is written comes out, and other files are refused."""
+"""Files of laboratories: written counts come out, and other files are refused."""
 
 from __future__ import annotations
 
