@@ -187,7 +187,7 @@ class _Kept:
     def _perturbed(
         self, env: Any, inputs: np.ndarray, perturbation: _Perturbation
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Play a step; return what was seen, states that the outputs heard, and outputs."""
+        """Play a step; return its inputs, the states that the outputs heard, and the outputs."""
         change, silence, push = perturbation
         subject, conditions = self._subject, env.conditions
         width = subject.hidden.shape[1]
