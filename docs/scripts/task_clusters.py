@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from neurogym_neural import clusters
-from neurogym_torch import Silence, record_activity
+from neurogym_neural import Silence, clusters
+from neurogym_torch import record_activity
 from neurogym_training import Run
 
 LEAST = 1e-3

@@ -230,13 +230,21 @@ class JaxSubject:
 
     def __call__(self, env: Any, observations: np.ndarray) -> np.ndarray:
         """Return actions (num_envs,) or (num_envs, D) for observations (num_envs, obs)."""
+        self.forget(env)
+        self.hidden, logits, _ = ppo.network_step(self.weights, self.hidden, observations, np)
+        return self.actions(logits)
+
+    def forget(self, env: Any) -> None:
+        """Reset the state of each env whose session begins."""
         length = env.task.trials_per_session
         if length is not None:
             fresh = (env.trial_number != self._trial) & (env.trial_number % length == 0)
             if fresh.any():
                 self.hidden = np.where(fresh[:, None], 0.0, self.hidden).astype(np.float32)
         self._trial = env.trial_number.copy()
-        self.hidden, logits, _ = ppo.network_step(self.weights, self.hidden, observations, np)
+
+    def actions(self, logits: np.ndarray) -> np.ndarray:
+        """Return the most probable actions, (num_envs,) or (num_envs, D), of outputs."""
         if "spread" in self.weights:  # the mean of the distribution
             return np.clip(logits, -1, 1)
         return logits.argmax(axis=1)

@@ -58,6 +58,17 @@ class Alternating(Sides):
         return {**drawn, "side": session.side.copy()}
 
 
+class Opposed(Sides):
+    """The side is the one that the subject did not choose in the last trial."""
+
+    reads_outcomes = True
+
+    def draw(self, session, rng):
+        choice = session.previous["choice"]
+        side = np.where(choice >= 0, 1 - choice, rng.integers(0, 2, len(session)))
+        return {"side": side, "strength": np.ones(len(session))}
+
+
 class Pointing(Task):
     """A graded report of an angle, and a second answer within a distance."""
 
@@ -151,6 +162,7 @@ def tasks():
         Pulses=Pulses,
         Alternating=Alternating,
         Cursor=Cursor,
+        Opposed=Opposed,
         Pointing=Pointing,
         Timed=Timed,
         Tracked=Tracked,

@@ -6,7 +6,8 @@ from neurogym_neural.coding import Tuning, cross_temporal, decode, participation
 from neurogym_neural.controls import controls_of, with_fitted_readout
 from neurogym_neural.dynamics import FixedPoints, fixed_points
 from neurogym_neural.geometry import Generalisation, generalisation, shattering, similarity
-from neurogym_neural.perturbations import Freeze, Pulse
+from neurogym_neural.laboratories import read_luo_2025
+from neurogym_neural.perturbations import Freeze, Pulse, Silence
 from neurogym_neural.populations import (
     Axes,
     Demixed,
@@ -53,6 +54,7 @@ __all__ = [
     "Rotations",
     "Scaling",
     "Signature",
+    "Silence",
     "System",
     "Tuning",
     "Verdict",
@@ -74,6 +76,7 @@ __all__ = [
     "marginalisations",
     "participation_ratio",
     "pulse_effect",
+    "read_luo_2025",
     "read_nwb",
     "representation",
     "rotations",

@@ -218,22 +218,32 @@ def _decoded(
         mine = np.flatnonzero(labels == k)
         part[rng.permutation(mine)] = np.arange(len(mine)) % folds
     right = np.zeros((len(labels), rates.shape[1], rates.shape[1]))
+    least = ROUNDING * float(np.abs(rates).max())
     for fold in range(folds):
         test = part == fold
         for t in range(rates.shape[1]):
-            weights = fitted(rates[~test, t], labels[~test], len(levels), ridge)
+            weights = fitted(rates[~test, t], labels[~test], len(levels), ridge, least)
             for u in range(rates.shape[1]):
                 right[test, t, u] = predicted(weights, rates[test, u]) == labels[test]
     return np.mean([right[labels == k].mean(axis=0) for k in range(len(levels))], axis=0)
 
 
 Weights = tuple[np.ndarray, np.ndarray, np.ndarray]
+ROUNDING = 1e-6
+"""Differences relative to the largest rate that are rounding errors of single precision."""
 
 
-def fitted(rates: np.ndarray, labels: np.ndarray, classes: int, ridge: float) -> Weights:
-    """Return the weights of a ridge classifier of z-scored units; classes count equally."""
+def fitted(
+    rates: np.ndarray, labels: np.ndarray, classes: int, ridge: float, least: float | None = None
+) -> Weights:
+    """Return the weights of a ridge classifier of z-scored units; classes count equally.
+
+    Units whose standard deviation is not above `least` are constant (None: `ROUNDING` times the
+    largest rate): z-scores of rounding errors would be as large as those of activity.
+    """
     mean, sd = rates.mean(axis=0), rates.std(axis=0)
-    sd = np.where(sd > 0, sd, np.inf)
+    least = ROUNDING * float(np.abs(rates).max()) if least is None else least
+    sd = np.where(sd > least, sd, np.inf)
     z = np.column_stack([(rates - mean) / sd, np.ones(len(rates))]).astype(np.float64)
     share = 1 / np.bincount(labels, minlength=classes)[labels]
     weighted = z * (share * len(labels) / classes)[:, None]

@@ -69,13 +69,13 @@ SCHEMA = 1
     type=click.IntRange(min=0),
     help="Index of the task, if a run has several.",
 )
-@click.option("--task", metavar="NAME", help="Task of NWB files, whose signatures are measured.")
+@click.option("--task", metavar="NAME", help="Task of recordings, whose signatures are measured.")
 @click.option(
     "--step",
     default=20.0,
     show_default=True,
     type=click.FloatRange(min=0, min_open=True),
-    help="Steps in which spikes of NWB files are counted, ms.",
+    help="Steps in which spikes of recordings are counted, ms.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.option(
@@ -104,8 +104,9 @@ def command(
     have the published sign and exceed the controls that it names. Signatures that controls pass,
     too, are fingerprints, without a verdict.
 
-    A RUN can be an NWB file with units and trials, too; several files are sessions. Their report
-    needs no torch: conditions that decoders read from the counts of spikes, figures, and the
+    A RUN can be an NWB file with units and trials, or a .mat file of Luo et al. (2025,
+    github.com/Brody-Lab/decision_dynamics_commitment), too; several files are sessions. Their
+    report needs no torch: conditions that decoders read from the counts of spikes, figures, and the
     signatures of --task beside those of shuffled trials, without a verdict.
 
     The report is report.html, with a CSV file and PNG figures: trajectories, units by condition,
@@ -113,8 +114,8 @@ def command(
 
     --json prints an object with the keys schema (1), command, facts, signatures (name, passed, why,
     chance, values, seconds), observed (the same of spikes), untested (name -> reason), report and
-    figures. For NWB files, there is also conditions, signatures have no passed, why and chance, and
-    there is no observed.
+    figures. For recordings, there is also conditions, signatures have no passed, why and chance,
+    and there is no observed.
     """
     with usage_errors():
         known = _chosen(chosen)
@@ -125,17 +126,17 @@ def command(
                 "No RUN was given. Expected the folder of a run, or of several seeds, or NWB files."
                 " `ngym neural --list` shows the signatures."
             )
-        files = [one for one in runs if one.endswith(".nwb")]
+        files = [one for one in runs if one.endswith((".nwb", ".mat"))]
         if files and given["hz"] is not None:
             raise click.UsageError(
-                f"--observed {given['hz']:g} was given for NWB files. Expected runs of networks:"
-                " recorded neurons have their spikes. Leave it out."
+                f"--observed {given['hz']:g} was given for files of recordings. Expected runs of"
+                " networks: recorded neurons have their spikes. Leave it out."
             )
         if files:
             if len(files) < len(runs):
                 raise click.UsageError(
-                    f"Runs and NWB files were given: {', '.join(runs)}. Expected one kind. Report"
-                    " them apart."
+                    f"Runs and files of recordings were given: {', '.join(runs)}. Expected one"
+                    " kind. Report them apart."
                 )
             return _of_files(files, known, as_json, out, given)
         recorded, facts = _recorded(runs, given)

@@ -14,6 +14,7 @@ from neurogym_neural.dynamics import fixed_points
 
 UNITS = 6
 SEARCHES = 12
+DASHES = ("-", "--", ":", "-.")
 INPUTS = 4
 """Conditions for whose mean inputs fixed points are searched, at most."""
 MOST = 14
@@ -117,30 +118,46 @@ def label(means: Means, k: int) -> str:
     return ", ".join(f"{name} {values[k]}" for name, values in means.conditions.items())
 
 
-def colours(number: int) -> Any:
-    """Return distinct colours."""
+def lines(means: Means) -> list[dict[str, Any]]:
+    """Return a colour for each value of the first column, and a dash for each of the second."""
     from matplotlib import colormaps
 
-    return colormaps["viridis"](np.linspace(0, 0.92, number))
+    columns = [np.unique(one, return_inverse=True) for one in means.conditions.values()]
+    dashed = len(columns) > 1 and len(columns[1][0]) <= len(DASHES)
+    which = columns[0][1] if dashed else np.arange(len(means.mean))
+    shades = colormaps["viridis"](np.linspace(0, 0.92, int(which.max()) + 1))
+    dashes = columns[1][1] if dashed else np.zeros(len(which), int)
+    return [
+        {"color": shades[k], "linestyle": DASHES[dash], "linewidth": 1.2}
+        for k, dash in zip(which, dashes, strict=True)
+    ]
+
+
+def called(activity: Activity, unit: int) -> str:
+    """Return the name of a unit: its id, and its area if it has one."""
+    area = f"{activity.units['area'][unit]} " if "area" in activity.units else ""
+    return f"{area}unit {activity.units['id'][unit] if 'id' in activity.units else unit}"
 
 
 def trajectories(activity: Activity) -> Figure:
-    """Return condition means in their first principal components; a dot is the event."""
+    """Return condition means in their first principal components; dots are the event."""
     window, names = shown(activity)
     means = means_of(window, names)
     ways, centre, shares = components(means)
     figure = Figure(figsize=(7, 3.4), layout="constrained")
+    figure.suptitle(f"condition means; dots: onset of {window.event}", fontsize=8)
     axes = figure.subplots(1, 2)
     zero = int(np.argmin(np.abs(means.time)))
-    for k, colour in enumerate(colours(len(means.mean))):
+    for k, line in enumerate(lines(means)):
         path = (means.mean[k] - centre) @ ways
         for ax, (i, j) in zip(axes, ((0, 1), (0, 2)), strict=True):
-            ax.plot(path[:, i], path[:, min(j, path.shape[1] - 1)], color=colour, lw=1.2,
-                    label=label(means, k))  # fmt: skip
-            ax.plot(path[zero, i], path[zero, min(j, path.shape[1] - 1)], "o", color=colour, ms=4)
+            y = path[:, min(j, path.shape[1] - 1)]
+            ax.plot(path[:, i], y, label=label(means, k), **line)
+            ax.plot(path[zero, i], y[zero], "o", color=line["color"], ms=4)
     for ax, j in zip(axes, (1, 2), strict=True):
-        ax.set_xlabel(f"PC 1 ({shares[0]:.0%})")
-        ax.set_ylabel(f"PC {j + 1} ({shares[min(j, len(shares) - 1)]:.0%})")
+        ax.set_xlabel(f"PC 1 ({shares[0]:.0%} of variance)", fontsize=8)
+        ax.set_ylabel(f"PC {j + 1} ({shares[min(j, len(shares) - 1)]:.0%})", fontsize=8)
+        ax.tick_params(labelsize=7)
     handles, said = _legend(axes[1])
     axes[1].legend(
         handles, said, fontsize=6, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5)
@@ -155,15 +172,18 @@ def units(activity: Activity) -> Figure:
     chosen = np.argsort(-np.nan_to_num(np.nanvar(means.mean, axis=0)).mean(axis=0))[:UNITS]
     figure = Figure(figsize=(7, 4), layout="constrained")
     for ax, unit in zip(figure.subplots(2, UNITS // 2, sharex=True).flat, chosen, strict=False):
-        for k, colour in enumerate(colours(len(means.mean))):
+        for k, line in enumerate(lines(means)):
             mean, sem = means.mean[k, :, unit], means.sem[k, :, unit]
-            ax.plot(means.time, mean, color=colour, lw=1.2, label=label(means, k))
-            ax.fill_between(means.time, mean - sem, mean + sem, color=colour, alpha=0.25, lw=0)
+            ax.plot(means.time, mean, label=label(means, k), **line)
+            ax.fill_between(
+                means.time, mean - sem, mean + sem, color=line["color"], alpha=0.25, lw=0
+            )
         ax.axvline(0, color="0.6", lw=0.8)
-        ax.set_title(f"unit {unit}", fontsize=8)
+        ax.set_title(called(activity, unit), fontsize=8)
+        ax.tick_params(labelsize=7)
     figure.supxlabel(f"ms from {window.event}", fontsize=9)
-    counted = f"spikes in {activity.step:g} ms" if activity.kind == "count" else "activity"
-    figure.supylabel(counted, fontsize=9)
+    counted = f"spikes in {activity.step:g} ms" if activity.kind == "count" else "activity (a.u.)"
+    figure.supylabel(f"{counted}; mean, SEM over trials", fontsize=9)
     handles, said = _legend(figure.axes[0])
     figure.legend(handles, said, fontsize=6, frameon=False, loc="outside right center")
     return figure
@@ -200,8 +220,11 @@ def decoding(systems: dict[str, Activity]) -> Figure:
         image = ax.imshow(found, origin="lower", extent=extent, vmin=0, vmax=1, cmap="RdBu_r")
         ax.set_title(f"{name}: {by}", fontsize=8)
         ax.set_xlabel(f"tested, ms from {window.event}", fontsize=8)
-        ax.set_ylabel("fitted, ms", fontsize=8)
-    figure.colorbar(image, ax=figure.axes, label="balanced accuracy (chance 0.5)", shrink=0.8)
+        ax.set_ylabel(f"fitted, ms from {window.event}", fontsize=8)
+        ax.tick_params(labelsize=7)
+    bar = figure.colorbar(image, ax=figure.axes, shrink=0.8)
+    bar.set_label("balanced accuracy (chance 0.5)", fontsize=8)
+    bar.ax.tick_params(labelsize=7)
     return figure
 
 
@@ -224,7 +247,8 @@ def points(network: Any, activity: Activity, inputs: Activity) -> tuple[Figure, 
     rows = []
     rng = np.random.default_rng(0)
     during = window.time >= 0
-    for ax, level in zip(figure.subplots(1, len(levels), squeeze=False)[0], levels, strict=True):
+    panels = figure.subplots(1, len(levels), squeeze=False, sharex=True, sharey=True)[0]
+    for ax, level in zip(panels, levels, strict=True):
         mine = window.record[by] == level
         mean_input = np.nanmean(given.rates[mine][:, during], axis=(0, 1))
         states = window.rates[mine][:, during].reshape(-1, window.rates.shape[2])
@@ -235,19 +259,33 @@ def points(network: Any, activity: Activity, inputs: Activity) -> tuple[Figure, 
         )
         for k in range(len(means.mean)):
             path = (means.mean[k] - centre) @ ways
-            ax.plot(path[:, 0], path[:, 1], color="0.75", lw=0.8)
+            own = by in means.conditions and means.conditions[by][k] == level
+            ax.plot(path[:, 0], path[:, 1], color="0.35" if own else "0.8", lw=0.8,
+                    label=f"means of this {by}" if own else "means of others")  # fmt: skip
         where = (found.points - centre) @ ways
         for stable, marker in ((True, "o"), (False, "x")):
             one = where[found.stable == stable]
+            if not len(one):
+                continue
             ax.plot(one[:, 0], one[:, 1], marker, color="C3", ms=6, ls="none",
                     label="stable" if stable else "unstable")  # fmt: skip
         ax.set_title(f"{by} {level}; fixed points: {len(found.points)}", fontsize=8)
-        ax.set_xlabel(f"PC 1 ({shares[0]:.0%})")
+        ax.set_xlabel(f"PC 1 ({shares[0]:.0%} of variance)", fontsize=8)
+        ax.tick_params(labelsize=7)
         rows += [
             {"input": f"{by} {level}", "searches that ended there": int(n), "stable": bool(s),
              "slowest mode, ms": float(tau), "searches": found.searches}
             for n, s, tau in zip(found.starts, found.stable, found.time_constants, strict=True)
         ]  # fmt: skip
-    figure.axes[0].set_ylabel("PC 2")
-    figure.axes[0].legend(fontsize=7, frameon=False)
+    panels[0].set_ylabel(f"PC 2 ({shares[min(1, len(shares) - 1)]:.0%})", fontsize=8)
+    figure.legend(*_once(panels), fontsize=7, frameon=False, loc="outside right center")
     return figure, rows
+
+
+def _once(panels: Any) -> tuple[list[Any], list[str]]:
+    """Return handles and texts of several axes, each text once."""
+    found: dict[str, Any] = {}
+    for ax in panels:
+        for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
+            found.setdefault(text, handle)
+    return list(found.values()), list(found)

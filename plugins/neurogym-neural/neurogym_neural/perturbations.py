@@ -1,4 +1,4 @@
-"""Perturbations of a network: pulses, and inputs that stand still.
+"""Perturbations of a network: pulses, inputs that stand still, and silent units.
 
 A perturbation belongs to trials as their noise does: recorded with the same seed, trials with and
 without it are pairs, whose difference is its effect.
@@ -107,24 +107,60 @@ class Freeze:
         """
         width = shown.rates.shape[2]
         units = _units(range(width) if self.units is None else self.units, width, "Freeze")
-        onset, end = (_times(shown, name, self.during) for name in self._bounds())
+        onset = _times(shown, self.during, "period")
         known = np.isfinite(onset)
         first = np.rint((np.where(known, onset, 0) - shown.start) / shown.step).astype(int)
-        during = known[:, None] & (shown.time >= onset[:, None] - 1e-6)
-        during &= shown.time < end[:, None] - 1e-6
+        during = _during(shown, self.during)
         found = shown.rates.copy()
         held = shown.rates[np.arange(len(shown)), first][:, None, units]
         found[..., units] = np.where(during[..., None], held, found[..., units])
         return found
 
-    def _bounds(self) -> tuple[str, str]:
-        return self.during, f"{self.during}.end"
+
+@dataclass(frozen=True)
+class Silence:
+    """Units of a network that are silent: lesioned, or during one period.
+
+    With ``record_activity(…, silence=Silence(…))`` their rates and states are 0, so that neither
+    other units nor the outputs hear them.
+
+    Args:
+        units: indices of the units.
+        during: a period of the task; None: the whole trial, a lesion.
+    """
+
+    units: Sequence[int]
+    during: str | None = None
+
+    def mask(self, shown: Activity, width: int) -> np.ndarray:
+        """Return where units are silent, (n, T, width) bool.
+
+        Args:
+            shown: activity in the trials; its times and events count.
+            width: number of units.
+
+        Raises:
+            UnknownNameError: the trials have no such period.
+            InvalidValueError: there is no such unit.
+        """
+        found = np.zeros((*shown.rates.shape[:2], width), bool)
+        units = _units(self.units, width, "Silence")
+        found[..., units] = True if self.during is None else _during(shown, self.during)[..., None]
+        return found
 
 
-def _times(shown: Activity, event: str, said: str | None = None) -> np.ndarray:
+def _times(shown: Activity, event: str, kind: str = "event") -> np.ndarray:
     if event not in shown.events:
-        raise unknown("event", said or event, shown.events, of="the task")
+        raise unknown(kind, event, shown.events, of="the task")
     return shown.events[event] - shown.events[shown.event]
+
+
+def _during(shown: Activity, period: str) -> np.ndarray:
+    """Return which steps lie in a period, (n, T) bool; none where it is absent."""
+    onset, end = (_times(shown, name, "period") for name in (period, f"{period}.end"))
+    # A comparison with NaN is False.
+    inside: np.ndarray = shown.time >= onset[:, None] - 1e-6
+    return inside & (shown.time < end[:, None] - 1e-6)
 
 
 def _units(given: Sequence[int], width: int, of: str) -> np.ndarray:
@@ -137,4 +173,4 @@ def _units(given: Sequence[int], width: int, of: str) -> np.ndarray:
     return units
 
 
-__all__ = ["Freeze", "Pulse"]
+__all__ = ["Freeze", "Pulse", "Silence"]

@@ -23,6 +23,9 @@ from neurogym_neural.signatures import (
 )
 from neurogym_neural.verdicts import System, signature
 
+PERMUTED = 5
+"""Permutations of units within tasks, for the groups that units form without any."""
+
 
 def answered(activity: Activity) -> Activity:
     """Return the trials with an answer, whose choices have two values.
@@ -392,6 +395,27 @@ def chosen_value(system: System) -> dict[str, float]:
 
 @signature("task-clusters")
 def task_clusters(system: System) -> dict[str, float]:
-    """Return the silhouette of groups of units by task variance, on held-out trials."""
-    one, other = (task_variance(half) for half in system.activity.halves())
-    return {"silhouette": max(clusters(one, other, k)[1] for k in range(2, 9))}
+    """Return the silhouette of groups of units by task variance, on held-out trials.
+
+    Units that serve tasks independently of each other form groups, too, since there are few tasks.
+    The second number is therefore the first minus that of permuted units.
+    """
+    rng = np.random.default_rng(0)
+    found = _silhouette(system.activity)
+    permuted = [_silhouette(_permuted(system.activity, rng)) for _ in range(PERMUTED)]
+    return {"silhouette": found, "beyond permuted units": found - float(np.mean(permuted))}
+
+
+def _silhouette(activity: Activity) -> float:
+    """Return the best silhouette in held-out trials, of two to eight groups of units."""
+    one, other = (task_variance(half) for half in activity.halves())
+    return max(clusters(one, other, k)[1] for k in range(2, 9))
+
+
+def _permuted(activity: Activity, rng: np.random.Generator) -> Activity:
+    """Permute the units within the trials of each task."""
+    rates, tasks = activity.rates.copy(), activity.record["task"]
+    for task in np.unique(tasks):
+        mine = tasks == task
+        rates[mine] = rates[mine][..., rng.permutation(rates.shape[2])]
+    return activity._with(rates)

@@ -1,4 +1,4 @@
-"""Reports of recorded neurons, read from NWB files. Needs pandas and Matplotlib, and no torch."""
+"""Reports of recorded neurons, read from files. Needs pandas and Matplotlib, and no torch."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from neurogym_neural import figures
 from neurogym_neural.activity import Activity
 from neurogym_neural.coding import decode, tuning
 from neurogym_neural.controls import shuffled
+from neurogym_neural.laboratories import read_luo_2025
 from neurogym_neural.recordings import read_nwb
 from neurogym_neural.verdicts import Signature, System
 
@@ -44,12 +45,20 @@ class Sessions:
 
 
 def read_session(path: str | Path, step: float) -> Activity:
-    """Return the trials of an NWB file with recorded units, and the units recorded in all of them.
+    """Return the trials of a file with recorded units, and the units recorded in all of them.
+
+    Args:
+        path: an NWB file, or a .mat file of `read_luo_2025`.
+        step: ms in which spikes are counted.
 
     Raises:
-        InvalidValueError: as `read_nwb`; or there is no such unit.
+        InvalidValueError: as `read_nwb` and `read_luo_2025`; or there is no such unit.
     """
-    activity = read_nwb(path, step=step)
+    if str(path).endswith(".mat"):
+        activity = read_luo_2025(path)
+        activity = activity if step == activity.step else activity.bin(step)
+    else:
+        activity = read_nwb(path, step=step)
     seen = np.isfinite(activity.rates).any(axis=(1, 2))
     if not seen.any():
         raise InvalidValueError(

@@ -6,44 +6,74 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
+
+# Signature, ideal, its system; cheat, its system: functions of test_verdicts.py with their kind.
+PAIRS = (
+    ("pulse-persists", "integrator", "motion:integrator", "leaky filter", "motion:filter"),
+    ("context-selection", "late selection", "contexts:late", "gate at the input", "contexts:gate"),
+    ("context-selection", "late selection", "contexts:late", "copy of the answer", "contexts:copy"),
+    ("abstract-choice", "late selection", "contexts:late", "copy of the answer", "contexts:copy"),
+    ("comparison-switch", "comparison", "memories:compares", "leaky filters", "memories:filters"),
+    ("memory-tuning", "memory", "memories:compares", "noise", "memories:none"),
+    ("category-index", "categories", "categories:category", "directions", "categories:direction"),
+    ("category-index", "categories", "categories:category", "turned boundary", "categories:turned"),
+    ("chosen-value", "chosen value", "offers:chosen", "copy of the offers", "offers:inputs"),
+    ("temporal-scaling", "bumps that scale", "intervals:scaled", "one ramp", "intervals:ramp"),
+    ("temporal-scaling", "bumps that scale", "intervals:scaled", "clock", "intervals:clock"),
+    ("task-clusters", "groups", "tasks:groups", "units of all tasks", "tasks:all"),
+    ("task-clusters", "groups", "tasks:groups", "independent units", "tasks:permuted"),
+    # Without a verdict, since the cheat has the sign:
+    ("evidence-level", "integrator", "motion:integrator", "leaky filter", "motion:filter"),
+    ("variance-grows", "integrator", "motion:integrator", "leaky filter", "motion:filter"),
+    ("common-level-at-answer", "integrator", "motion:integrator", "copy of a bound", "motion:copy"),
+    ("memory-stability", "memory", "memories:compares", "leaky filters", "memories:filters"),
+)
 
 
-def rows() -> list[tuple[str, str, str, float, str, float]]:
-    """Return signature, part, ideal and its number, cheat and its number."""
+class Pair(NamedTuple):
+    """A signature in an ideal and in a cheat, with the numbers of its parts."""
+
+    signature: str
+    ideal: str
+    found: dict[str, float]
+    cheat: str
+    cheated: dict[str, float]
+
+
+def pairs() -> Iterator[Pair]:
+    """Measure all pairs."""
+    own = _systems()
+    for name, ideal, one, cheat, other in PAIRS:
+        values = [own.values(name, _made(own, which)) for which in (one, other)]
+        yield Pair(name, ideal, values[0], cheat, values[1])
+
+
+def _made(own: Any, which: str) -> Any:
+    function, _, kind = which.partition(":")
+    return getattr(own, function)(kind)
+
+
+def _systems() -> Any:
     path = Path(__file__).with_name("test_verdicts.py")
     spec = importlib.util.spec_from_file_location("verdicts", path)
     assert spec is not None
     assert spec.loader is not None
-    own = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(own)
-    found = []
-    for name, (ideal, one), (cheat, other) in (
-        ("pulse-persists", ("integrator", own.motion("integrator")),
-         ("leaky filter", own.motion("filter"))),
-        ("context-selection", ("late selection", own.contexts("late")),
-         ("gate at the input", own.contexts("gate"))),
-        ("context-selection", ("late selection", own.contexts("late")),
-         ("copy of the answer", own.contexts("copy"))),
-        ("abstract-choice", ("late selection", own.contexts("late")),
-         ("copy of the answer", own.contexts("copy"))),
-        ("comparison-switch", ("comparison", own.memories("compares")),
-         ("leaky filters", own.memories("filters"))),
-        ("memory-tuning", ("memory", own.memories("compares")), ("noise", own.memories("none"))),
-        ("chosen-value", ("chosen value", own.offers("chosen")),
-         ("copy of the offers", own.offers("inputs"))),
-        ("temporal-scaling", ("bumps that scale", own.intervals("scaled")),
-         ("one ramp", own.intervals("ramp"))),
-        ("temporal-scaling", ("bumps that scale", own.intervals("scaled")),
-         ("population clock", own.intervals("clock"))),
-    ):  # fmt: skip
-        numbers = own.values(name, one), own.values(name, other)
-        for part in numbers[0]:
-            found.append((name, part, ideal, numbers[0][part], cheat, numbers[1][part]))
-    return found
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def text(value: float) -> str:
+    """Return a number of the table; NaN: no unit has it."""
+    return f"{value:.2f}" if value == value else "no unit"
 
 
 if __name__ == "__main__":
     print("| signature | ideal | | cheat | |\n|---|---|---|---|---|")
-    for name, part, ideal, one, cheat, other in rows():
-        print(f"| {name}: {part} | {ideal} | {one:.2f} | {cheat} | {other:.2f} |")
+    for pair in pairs():
+        for part, number in pair.found.items():
+            said = text(number), pair.cheat, text(pair.cheated[part])
+            print(f"| {pair.signature}: {part} | {pair.ideal} | {' | '.join(said)} |")

@@ -8,28 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import neurogym_neural as neural
 import numpy as np
-from neurogym_neural import (
-    Activity,
-    category_index,
-    clusters,
-    cross_temporal,
-    decode,
-    demixed,
-    dissimilarity,
-    generalisation,
-    participation_ratio,
-    pulse_effect,
-    representation,
-    rotations,
-    shattering,
-    similarity,
-    targeted,
-    task_variance,
-    temporal_scaling,
-    tuning,
-    weights_correlation,
-)
+from neurogym_neural import Activity
 
 HZ, STEP = 10.0, 50.0
 
@@ -101,7 +82,9 @@ def decoded_over_animals(repeats: int = 200) -> float:
         rng = np.random.default_rng(seed)
         side = np.tile([-1, 1], 30)
         rates = 1 + 0.25 * side[:, None, None] * rng.standard_normal((1, 1, 8))
-        return decode(recorded(np.repeat(rates, 10, axis=1), seed, side=side), "side", folds=3)
+        return neural.decode(
+            recorded(np.repeat(rates, 10, axis=1), seed, side=side), "side", folds=3
+        )
 
     values = np.array([accuracy(seed) for seed in range(6 * repeats)])
     truth = values.mean()  # of 1,200 animals
@@ -120,16 +103,18 @@ def false_alarms(repeats: int = 200) -> dict[str, float]:
         n = 80
         rates = np.ones((n, 4, 20)) * rng.gamma(4, 0.25, (n, 1, 1))
         side = rng.permutation(np.arange(n) % 2)
-        tuned.append(tuning(recorded(rates, seed, side=side), "side", permutations=199).p <= 0.05)
+        tuned.append(
+            neural.tuning(recorded(rates, seed, side=side), "side", permutations=199).p <= 0.05
+        )
         places = rng.gamma(2, 0.5, (4, 1, 20))  # conditions at random places
         bits = rng.permutation(np.arange(n) % 4)
         activity = recorded(np.repeat(places[bits], 4, axis=1), seed, a=bits // 2, b=bits % 2)
-        general.append(generalisation(activity, "a", "b", repeats=39).p <= 0.05)
+        general.append(neural.generalisation(activity, "a", "b", repeats=39).p <= 0.05)
         time, centre = np.arange(20), rng.uniform(0, 20, (8, 1, 20))  # unrelated bumps
         bumps = 0.2 + np.exp(-0.5 * ((time[None, :, None] - centre) / 3) ** 2)
         cell = np.repeat(np.arange(8), 20)
         means = recorded(bumps[cell], seed, c=cell).smooth(2 * STEP).mean("c")
-        turning.append(rotations(means, permutations=39).p <= 0.05)
+        turning.append(neural.rotations(means, permutations=39).p <= 0.05)
     return {
         "tuning": float(np.mean(tuned)),
         "generalisation": float(np.mean(general)),
@@ -147,7 +132,7 @@ def distances(repeats: int = 200) -> tuple[float, float]:
         rates = np.ones((40, 10, 20))
         rates[::2, :, :10] += 0.3
         rates[1::2, :, :10] -= 0.3
-        found.append(dissimilarity(recorded(rates, seed, c=np.arange(40) % 2), "c").item())
+        found.append(neural.dissimilarity(recorded(rates, seed, c=np.arange(40) % 2), "c").item())
     truth = (0.6 * HZ * STEP / 1000) ** 2 / 2  # per unit; half of the units differ
     return float(np.mean(found) / truth), float(np.std(found) / np.sqrt(repeats) / truth)
 
@@ -168,19 +153,21 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
     a = 0.5 * w[:2] / np.abs(w[:2]).max()
     signal = (x[:, None] * a[0] + y[:, None] * a[1])[:, None]
     rates = made(signal, x=x).zscore().rates.mean(axis=1)
-    axes = targeted(rates, np.column_stack([x, y])).weights
+    axes = neural.targeted(rates, np.column_stack([x, y])).weights
     cosine = [
         float(abs(u @ v) / np.linalg.norm(u) / np.linalg.norm(v))
         for u, v in zip(axes, a, strict=True)
     ]
-    none = targeted(rates, rng.standard_normal((n, 1))).weights[0]
+    none = neural.targeted(rates, rng.standard_normal((n, 1))).weights[0]
     yield ("targeted", "cosine with the axis", 1.0, min(cosine),
            float(abs(none @ a[0]) / np.linalg.norm(none) / np.linalg.norm(a[0])))  # fmt: skip
 
     # demixed parts
     time = np.linspace(-1, 1, 8)
     part = 0.3 * (2 * side - 1)[:, None, None] * w[0] + 0.3 * time[:, None] * w[1]
-    found = demixed(made(part, side=side, other=np.arange(n) // 2 % 2).mean(["side", "other"]))
+    found = neural.demixed(
+        made(part, side=side, other=np.arange(n) // 2 % 2).mean(["side", "other"])
+    )
     truth = (w[0] ** 2).sum() / ((w[0] ** 2).sum() + (time**2).mean() * (w[1] ** 2).sum())
     yield "demixed", "share of the side", float(truth), found["side"].share, found["other"].share
 
@@ -189,7 +176,7 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
     moving = 0.3 * (2 * side - 1)[:, None, None] * rng.standard_normal((8, units))
     ratios = []
     for one in (still, moving):
-        accuracy = cross_temporal(made(one, side=side), "side") - 0.5
+        accuracy = neural.cross_temporal(made(one, side=side), "side") - 0.5
         same = np.eye(8, dtype=bool)
         ratios.append(float(accuracy[~same].mean() / accuracy[same].mean()))
     yield "cross_temporal", "other times / same time", 1.0, *ratios
@@ -200,8 +187,9 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
     rates = np.maximum(flat + places[cell][:, None], 0)
     activity = recorded(rates, seed, c=cell).bin(8 * STEP)
     yield ("participation_ratio", "dimensions",
-           participation_ratio(Activity(rates, {"c": cell}, step=STEP)),
-           participation_ratio(activity, "c"), participation_ratio(activity))  # fmt: skip
+           neural.participation_ratio(Activity(rates, {"c": cell}, step=STEP)),
+           neural.participation_ratio(activity, "c"),
+           neural.participation_ratio(activity))  # fmt: skip
 
     # dichotomies of eight conditions: mixed units, and a copy of the labels
     bits = rng.integers(0, 2, (n, 3)) * 2 - 1
@@ -209,7 +197,7 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
     mixed = np.maximum(bits @ w[:3] + w[3], 0)
     copy = 1 + 0.9 * bits[:, np.arange(units) % 3]
     values = [
-        shattering(recorded(np.repeat(one[:, None], 8, axis=1), seed, **record), "abc")
+        neural.shattering(recorded(np.repeat(one[:, None], 8, axis=1), seed, **record), "abc")
         for one in (mixed, copy)
     ]
     yield "shattering", "accuracy of all dichotomies", 1.0, *values
@@ -217,7 +205,7 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
     # weights of two magnitudes: a comparison, and a sum
     b = 0.25 * w[0]
     values = [
-        weights_correlation(
+        neural.weights_correlation(
             made((x[:, None] * b + sign * y[:, None] * b)[:, None], x=x, y=y), "x", "y"
         )
         for sign in (-1, 1)
@@ -229,7 +217,11 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
     above = np.sin(angle) > 0
     preferred = rng.uniform(0, 2 * np.pi, units)
     values = [
-        float(category_index(made(one[:, None], angle=angle, above=above), "angle", "above").mean())
+        float(
+            neural.category_index(
+                made(one[:, None], angle=angle, above=above), "angle", "above"
+            ).mean()
+        )
         for one in (
             0.5 * (2 * above - 1)[:, None] * np.sign(w[0]),
             0.5 * np.cos(angle[:, None] - preferred),
@@ -243,7 +235,9 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
     values = []
     for fraction in (passed / lasts[:, None], np.tile(passed / 1250, (n, 1))):
         bumps = 0.3 + np.exp(-0.5 * ((fraction[..., None] - np.linspace(0, 1, units)) / 0.15) ** 2)
-        values.append(temporal_scaling(recorded(bumps, seed, lasts=lasts), "lasts", groups=4).index)
+        values.append(
+            neural.temporal_scaling(recorded(bumps, seed, lasts=lasts), "lasts", groups=4).index
+        )
     yield "temporal_scaling", "index", 1.0, *values
 
     # a pulse that lasts, and one that decays within 100 ms
@@ -253,7 +247,9 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
         plain = (2 * side - 1)[:, None, None] * side_axis + flat
         rates = np.concatenate([plain, plain + course[:, None] * side_axis])
         both = recorded(rates, seed, side=np.tile(side, 2))
-        effect = pulse_effect(both.select(np.arange(n)), both.select(np.arange(n, 2 * n)), "side")
+        effect = neural.pulse_effect(
+            both.select(np.arange(n)), both.select(np.arange(n, 2 * n)), "side"
+        )
         values.append(float(effect[-1]))
     yield "pulse_effect", "last step / peak", 1.0, *values
 
@@ -264,7 +260,7 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
     for gains in (serves, np.full((4, units), 0.5)):
         drive = 1 + 0.9 * gains[task][:, None] * rng.choice([-1, 1], (n, 1, units))
         halves = recorded(np.repeat(drive, 8, axis=1), seed, task=task).bin(8 * STEP).halves()
-        values.append(clusters(*(task_variance(half) for half in halves), 4)[1])
+        values.append(neural.clusters(*(neural.task_variance(half) for half in halves), 4)[1])
     yield "clusters", "held-out silhouette", 1.0, *values
 
     # a second recording of the same units, and one of others
@@ -278,12 +274,12 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
         "similarity (cka)",
         "of equal rates",
         1.0,
-        similarity(first, again),
-        similarity(first, stranger),
+        neural.similarity(first, again),
+        neural.similarity(first, stranger),
     )
     yield ("similarity (procrustes)", "of equal rates", 1.0,
-           similarity(first, again, "procrustes"),
-           similarity(first, stranger, "procrustes"))  # fmt: skip
+           neural.similarity(first, again, "procrustes"),
+           neural.similarity(first, stranger, "procrustes"))  # fmt: skip
 
     # equal representations in three animals
     places = 0.4 * rng.standard_normal((6, units))
@@ -291,16 +287,18 @@ def recovered(seed: int = 0) -> Iterator[tuple[str, str, float, float, float]]:
 
     def seen(what: np.ndarray, k: int) -> np.ndarray:
         turn = np.linalg.qr(np.random.default_rng(k).standard_normal((units, units)))[0]
-        return dissimilarity(
+        return neural.dissimilarity(
             recorded(np.repeat(1 + (what @ turn)[cell][:, None], 8, axis=1), k, c=cell), "c"
         )
 
     subjects = [seen(places, 10 + k) for k in range(3)]
     strangers = [
-        representation(seen(0.4 * rng.standard_normal((6, units)), 20 + k), subjects).correlation
+        neural.representation(
+            seen(0.4 * rng.standard_normal((6, units)), 20 + k), subjects
+        ).correlation
         for k in range(5)
     ]
-    equal = representation(seen(places, 20), subjects).correlation
+    equal = neural.representation(seen(places, 20), subjects).correlation
     yield "representation", "rank correlation", 1.0, equal, float(np.mean(strangers))
 
 

@@ -178,3 +178,16 @@ def test_a_random_network_is_like_a_trained_one_only_through_its_inputs(measure)
 def test_activities_of_other_steps_are_refused():
     with pytest.raises(InvalidValueError, match="same trials and steps"):
         similarity(made(noise(4, 3, 2), a=np.zeros(4)), made(noise(4, 2, 2), a=np.zeros(4)))
+
+
+def test_steps_that_are_equal_in_all_trials_decode_nothing():
+    """Rounding of the mean made units of them, on which decoders of these steps relied later."""
+    rng = np.random.default_rng(0)
+    side = np.arange(200) % 2
+    rates = np.full((200, 4, 20), 0.3, np.float32) * rng.random(20).astype(np.float32)
+    rates[:, 2:] += (side[:, None, None] - 0.5) * rng.standard_normal(20)
+    rates += 1e-8 * rng.standard_normal(rates.shape)  # of single precision
+    activity = Activity(rates - rates.mean(axis=0), {"side": side}, step=10)
+    found = cross_temporal(activity, "side")
+    np.testing.assert_array_equal(found[:2], 0.5)
+    np.testing.assert_array_equal(found[2:, 2:], 1)

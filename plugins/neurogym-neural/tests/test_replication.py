@@ -10,8 +10,9 @@ from neurogym_neural import Activity, signatures
 
 # No numbers of a subject, but files, perturbations, and pieces of analyses.
 OTHERS = {
-    "add_to_nwb", "controls_of", "from_pynapple", "from_spikes", "marginalisations", "read_nwb",
-    "signature_of", "signatures", "to_rsatoolbox", "with_fitted_readout",
+    "add_to_nwb", "controls_of", "from_pynapple", "from_spikes", "marginalisations",
+    "read_luo_2025", "read_nwb", "signature_of", "signatures", "to_rsatoolbox",
+    "with_fitted_readout",
 }  # fmt: skip
 ANALYSES = [
     one

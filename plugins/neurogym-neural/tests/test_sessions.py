@@ -158,7 +158,7 @@ class TestFiles:
     def test_errors_of_files(self, file, tmp_path):
         path = str(file())
         for words, message in (
-            ([path, "run-1"], "Runs and NWB files were given"),
+            ([path, "run-1"], "Runs and files of recordings were given"),
             ([path, "--task", "Roitmann"], "No signature applies to --task Roitmann"),
             ([str(tmp_path / "b.nwb")], "is not a file"),
         ):
@@ -206,3 +206,17 @@ class TestFiles:
         found = CliRunner().invoke(command, [str(path)])
         assert found.exit_code == 2, found.output
         assert "cannot be read as NWB" in found.output
+
+
+def test_lines_have_colours_and_dashes_of_the_conditions_and_units_their_names():
+    rng = np.random.default_rng(0)
+    record = {"first": [10, 10, 14, 14] * 3, "choice": ["a", "b"] * 6}
+    activity = Activity(
+        rng.random((12, 5, 2)), record, step=10, units={"id": [48, 7], "area": ["M1", "dStr"]}
+    )
+    drawn = figures.lines(activity.mean(["first", "choice"]))
+    assert len(drawn) == 4
+    assert len({tuple(one["color"]) for one in drawn}) == 2
+    assert [one["linestyle"] for one in drawn] == ["-", "--", "-", "--"]
+    titles = {ax.get_title() for ax in figures.units(activity).axes}
+    assert {"M1 unit 48", "dStr unit 7"} <= titles

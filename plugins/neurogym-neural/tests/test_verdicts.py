@@ -257,6 +257,69 @@ def test_a_readout_of_noise_answers_at_chance():
     assert abs(with_fitted_readout(noise, wanted).performance - 0.5) < 0.1
 
 
+# ---- categories ----
+
+
+def categories(kind, seed=0):
+    """Units of the 'category', of the 'direction', or of a boundary 'turned' by 90 degrees."""
+    rng = np.random.default_rng(seed)
+    n, number = 480, 12
+    sample = np.tile(np.arange(number), n // number)
+    angle = sample * 2 * np.pi / number
+    if kind == "direction":
+        signals = np.cos(angle[:, None] - 2 * np.pi * np.arange(40) / 40)
+    else:
+        upper = sample < number / 2 if kind == "category" else (sample + 3) % 12 < number / 2
+        signals = np.outer(upper, rng.standard_normal(40))
+    rates = np.repeat(signals[:, None], 10, axis=1) + 0.1 * rng.standard_normal((n, 10, 40))
+    record = {"sample": sample, "test": rng.permutation(sample), "choice": np.full(n, "match")}
+    events = {"delay": np.zeros(n), "delay.end": np.full(n, 1000.0)}
+    return system(rates, record, step=100, events=events)
+
+
+def test_a_category_is_found_and_tuning_to_direction_and_another_boundary_are_none():
+    one = KNOWN["category-index"]
+    controls = {
+        name: [categories("direction", seed)]
+        for seed, name in enumerate(("untrained", "inputs", "filters"), 1)
+    }
+    controls["shuffled"] = [shuffled(categories("category"))]
+    assert judge(one, [categories("category")], controls).passed == "yes"
+    for cheat in ("direction", "turned"):
+        assert judge(one, [categories(cheat, 5)], controls).passed == "no", cheat
+
+
+# ---- tasks ----
+
+
+def tasks(kind, seed=0):
+    """Units in 'groups' that serve two of six tasks each, in 'all' of them, or in random ones."""
+    rng = np.random.default_rng(seed)
+    of_task = np.repeat(np.arange(6), 80)
+    groups = np.arange(60) % 3
+    serves = (np.arange(6)[:, None] // 2 == groups).astype(float)  # (tasks, units)
+    if kind == "permuted":
+        serves = np.array([rng.permutation(row) for row in serves])
+    if kind == "all":
+        serves = np.ones_like(serves)
+    gain = 0.05 + serves * rng.uniform(0.7, 1.0, serves.shape)
+    rates = rng.standard_normal((480, 1, 60)) * gain[of_task][:, None]
+    rates = rates + 0.1 * rng.standard_normal((480, 5, 60))
+    return system(rates, {"task": of_task, "choice": np.full(480, "a")}, step=100)
+
+
+def test_groups_of_units_are_found_and_units_of_all_tasks_form_none():
+    assert min(values("task-clusters", tasks("groups")).values()) > 0.4
+    assert values("task-clusters", tasks("all"))["silhouette"] < 0.1
+
+
+def test_units_that_serve_tasks_independently_are_no_groups():
+    """They had a silhouette of 0.26, and passed as groups."""
+    found = values("task-clusters", tasks("permuted"))
+    assert found["silhouette"] > 0.1  # the naive verdict
+    assert abs(found["beyond permuted units"]) < 0.05
+
+
 # ---- values ----
 
 

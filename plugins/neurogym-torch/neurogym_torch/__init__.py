@@ -1,6 +1,6 @@
 """PyTorch for neurogym-core: batches on the device, recurrent networks, training, activations."""
 
-from neurogym_torch.activity import Silence, fit_bound, record_activity
+from neurogym_torch.activity import fit_bound, record_activity
 from neurogym_torch.data import TorchBatch, TorchDataset
 from neurogym_torch.epochs import Epochs
 from neurogym_torch.exchange import export
@@ -23,7 +23,6 @@ __all__ = [
     "Network",
     "NetworkLayout",
     "NetworkSubject",
-    "Silence",
     "TaskMix",
     "TorchBatch",
     "TorchDataset",

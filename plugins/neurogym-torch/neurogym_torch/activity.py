@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from neurogym_neural import Activity, Pulse
+from neurogym_neural import Activity, Pulse, Silence
 from torch import Tensor, nn
 
 from neurogym_core import (
@@ -93,10 +92,12 @@ def record_activity(
         if silence is None and push is None:
             outputs, hidden = as_network(network)(wide, generator=generator)
         else:
-            mask = None if silence is None else silence.mask(network, batch, task.dt, device)
-            added = None
+            shown = _shown(wide, batch, task.dt)
+            mask = added = None
+            if silence is not None:
+                width = _width(network, "Silence", silence.units)
+                mask = torch.from_numpy(silence.mask(shown, width)).to(device)
             if push is not None:
-                shown = _shown(wide, batch, task.dt)
                 width = _width(network, "push", push.units)
                 added = torch.from_numpy(push.added(shown, width)).to(device)
             outputs, hidden = _perturbed(network, wide, mask, added, generator)
@@ -124,39 +125,6 @@ def record_activity(
         },
         facts={"task": task.name, "dt": float(task.dt), "seed": seed, "answers": bound or answers},
     )
-
-
-@dataclass(frozen=True)
-class Silence:
-    """Units of a network that are silent: lesioned, or during one period.
-
-    Their rates and states are 0, so that neither other units nor the outputs hear them.
-
-    Args:
-        units: indices of the units.
-        during: a period of the task; None: the whole trial, a lesion.
-    """
-
-    units: Sequence[int]
-    during: str | None = None
-
-    def mask(
-        self, network: nn.Module, batch: TrialBatch, dt: float, device: torch.device
-    ) -> Tensor:
-        """Return where units are silent, (n, T, units) bool."""
-        width = _width(network, "Silence", self.units)
-        units = np.unique(np.asarray(self.units, int))
-        steps = np.arange(int(batch.steps.max())) * dt
-        when = np.ones((len(batch), len(steps)), bool)
-        if self.during is not None:
-            periods = _periods(batch, dt)
-            if self.during not in periods:
-                raise unknown("period", self.during, batch.period_names, of="the task")
-            onset, end = periods[self.during], periods[f"{self.during}.end"]
-            when = (steps >= onset[:, None] - 1e-6) & (steps < end[:, None] - 1e-6)
-        mask = np.zeros((*when.shape, width), bool)
-        mask[:, :, units] = when[..., None]
-        return torch.from_numpy(mask).to(device)
 
 
 def _width(network: nn.Module, name: str, units: Sequence[int]) -> int:

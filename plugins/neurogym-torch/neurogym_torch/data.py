@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -281,7 +281,12 @@ class TorchDataset(BatchStream):
             return self._rendered(self.source.next_chunk())
         batch = next(self.source)
         arrays = (batch.inputs, batch.targets, batch.weights, batch.new_trial)
-        return [TorchBatch(*map(self._put, arrays), lambda: batch._placed, self.source)]
+        return [self._batch(map(self._put, arrays), lambda: batch._placed)]
+
+    def _batch(self, arrays: Iterable[Tensor], placed: Callable[[], Placed]) -> TorchBatch:
+        own: Any = tuple(arrays)  # tensors in place of the arrays of a `Batch`
+        inputs, targets, weights, new_trial = own
+        return TorchBatch(inputs, targets, weights, new_trial, placed, self.source)
 
     def _batches_of(self, chunk: Chunk) -> int:
         return chunk.shape[1] // (self.source.seq_len or chunk.shape[1])
@@ -293,13 +298,13 @@ class TorchDataset(BatchStream):
         else:
             arrays = [*render(chunk, self.device, targets=self.source.targets), new_trial]
         if self._batches_of(chunk) == 1:
-            return [TorchBatch(*arrays, chunk.placed, self.source)]
+            return [self._batch(arrays, chunk.placed)]
         steps = self.source.seq_len
+        assert steps is not None, "a chunk of several batches is one of streams"
         return [
-            TorchBatch(
-                *(array[:, begin : begin + steps].clone() for array in arrays),
+            self._batch(
+                (array[:, begin : begin + steps].clone() for array in arrays),
                 Window(chunk.placed, begin, steps),
-                self.source,
             )
             for begin in range(0, chunk.shape[1], steps)
         ]

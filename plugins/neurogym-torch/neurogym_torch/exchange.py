@@ -89,7 +89,7 @@ class _Step(nn.Module):
 def _write_step(network: Network, path: Path) -> None:
     onnx = optional("onnx", needed_for="Writing ONNX")
     optional("onnxscript", needed_for="Writing ONNX")
-    quiet = copy.deepcopy(network).cpu().eval()
+    quiet: Any = copy.deepcopy(network).cpu().eval()
     if hasattr(quiet, "noise"):
         quiet.noise = 0.0
     first = quiet.initial_state(2)
@@ -100,7 +100,7 @@ def _write_step(network: Network, path: Path) -> None:
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # of torch, about its own exporter
         logging.getLogger("torch.onnx").setLevel(logging.ERROR)
-        program = torch.onnx.export(
+        program: Any = torch.onnx.export(
             _Step(quiet),
             (torch.zeros(2, network.n_inputs), *states),
             input_names=["inputs", *names],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -94,7 +95,7 @@ def _union(parts: Sequence) -> dict[str, slice]:
     return union
 
 
-def _columns(named: Sequence, union: dict[str, slice]) -> Tensor:
+def _columns(named: Any, union: dict[str, slice]) -> Tensor:
     """Return the positions of a task's units in the union, (units,) int64."""
     parts = []
     for name in named:

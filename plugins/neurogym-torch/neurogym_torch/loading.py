@@ -139,6 +139,7 @@ class _Messages(IterableDataset):
 
     def __iter__(self) -> Iterator[_Message]:
         info = get_worker_info()
+        assert info is not None, "DataLoader iterates in its workers"
         # DataLoader begins with its worker 0, which takes the stream whose turn it is.
         own = (info.id + self.turn) % info.num_workers
         dataset, position = self.dataset, self.positions[own]

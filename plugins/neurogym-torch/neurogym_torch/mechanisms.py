@@ -30,15 +30,19 @@ class Mechanism(Protocol):
 
     def start(self, zeros: Tensor) -> Variables:
         """Return the variables before the first step, for rates of 0, (B, hidden)."""
+        ...
 
     def sent(self, rates: Tensor, variables: Variables) -> Tensor:
         """Return the values that other units receive in place of the rates, (B, hidden)."""
+        ...
 
     def drive(self, variables: Variables) -> Tensor | None:
         """Return the addition to the drive of the units, (B, hidden); None: there is none."""
+        ...
 
     def after(self, rates: Tensor, variables: Variables) -> Variables:
         """Return the variables after a step, from the rates and variables before it."""
+        ...
 
 
 class Adaptation:

@@ -219,6 +219,13 @@ class LeakyRNN(_Rate):
         seed: seed of the weights and of the connectivity.
     """
 
+    sign: Tensor
+    connected: Tensor
+    far: Tensor
+    reads_input: Tensor
+    read_out: Tensor
+    log_tau_given: Tensor
+
     def __init__(
         self,
         n_inputs: int,
@@ -562,7 +569,7 @@ class _Gated(Network):
     Weights are drawn from U(-1, 1) / sqrt(hidden), with a seeded generator.
     """
 
-    layer: type[nn.RNNBase]
+    layer: Callable[..., nn.RNNBase]
 
     def __init__(
         self, n_inputs: int, n_outputs: int, hidden: int = 128, *, seed: int = 0, **settings: Any
@@ -625,7 +632,8 @@ class GRU(_Gated):
                 f"GRU was given memory={memory!r}. Expected a number of steps, at least 2. Give one"
                 " near the longest delay of the task."
             )
-        layer, generator = self.recurrent, torch.Generator().manual_seed(seed + 1)
+        layer: Any = self.recurrent
+        generator = torch.Generator().manual_seed(seed + 1)
         bound = math.sqrt(6 / (n_inputs + hidden))
         with torch.no_grad():
             layer.weight_ih_l0.uniform_(-bound, bound, generator=generator)

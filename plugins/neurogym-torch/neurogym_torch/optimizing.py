@@ -13,7 +13,7 @@ from torch import nn
 from neurogym_core import InvalidValueError
 from neurogym_core.tools import unknown
 
-OPTIMIZERS: dict[str, type[torch.optim.Optimizer]] = {
+OPTIMIZERS: dict[str, Callable[..., torch.optim.Optimizer]] = {
     "adam": torch.optim.Adam,
     "adamw": torch.optim.AdamW,
     "rmsprop": torch.optim.RMSprop,

@@ -52,9 +52,10 @@ def render(
         found = on.targets(targets)
         wanted = found.new_zeros(steps, *found.shape[1:]) if wanted is None else wanted
         wanted[on.at] = found
+    assert wanted is not None, "a chunk has a part"
     return Rendered(
         *(flat.reshape(*chunk.shape, *flat.shape[1:]) for flat in (inputs, wanted, weights))
-    )  # type: ignore[union-attr]
+    )
 
 
 def moved(tensor: Tensor, device: torch.device) -> Tensor:

@@ -178,7 +178,7 @@ def unroll_together(
     sizes = {len(rows) for rows in inputs}
     plain = all(getattr(network, "plain", True) for network in networks)
     if recurrence is None or not plain or len(sizes) > 1:
-        given = zip(networks, inputs, states, generators, strict=True)
+        given: Any = zip(networks, inputs, states, generators, strict=True)
         return [network.unroll(*own) for network, *own in given]
     first = torch.stack(
         [
@@ -198,6 +198,7 @@ def unroll_together(
     )
     hidden = recurrence.unroll(drive, first, *weights)
     found = []
+    network: Any  # a GRU or a LeakyRNN, which have `read`
     for number, (network, rows) in enumerate(zip(networks, inputs, strict=True)):
         own = hidden[: rows.shape[1], number].transpose(0, 1)
         found.append((network.read(own), own, own[:, -1]))

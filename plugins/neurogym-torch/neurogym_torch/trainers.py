@@ -138,7 +138,7 @@ class SupervisedTrainer(Trainer):
         self.rate_cost, self.rate_l1, self.weight_l1 = rate_cost, rate_l1, weight_l1
         self.balance, self.weight_power = balance, weight_power
         self.device = torch.device(device)
-        kwargs = {"targets": self.targets, "device": device}
+        kwargs: dict[str, Any] = {"targets": self.targets, "device": device}
         ahead = 2 if self.device.type == "cuda" else 0  # the CPU has other work
         self.stages = stages_of(stages, self.tasks, advance_at)
         self.stage, self.begun = 0, 0

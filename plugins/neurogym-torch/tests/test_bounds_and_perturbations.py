@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from neurogym_neural import Freeze, Pulse, clusters, task_variance
+from neurogym_neural import Freeze, Pulse, Silence, clusters, task_variance
 from neurogym_torch import (
     GRU,
     LSTM,
@@ -13,7 +13,6 @@ from neurogym_torch import (
     LowRankRNN,
     Network,
     NetworkSubject,
-    Silence,
     fit_bound,
     record_activity,
 )
