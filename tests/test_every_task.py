@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 import warnings
 from functools import cache
 from itertools import islice
@@ -27,6 +28,8 @@ from neurogym_core.tasks.parameters import settings
 # Those whose observations are images are plain envs, without a Task; their package tests them.
 TASKS = {info.id: info for info in installed().tasks if "pixels" not in info.tags}
 assert TASKS, "no task package is installed: there would be nothing to test"
+
+DOI = re.compile(r"10\.\d{4,9}/[^\s,;]+")
 
 pytestmark = pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning")
 # Families of tasks that share one class: some are tested each time, and the others in slow tests.
@@ -310,6 +313,14 @@ def test_tasks_are_values(task_id):
     assert slower != task
     assert copy.deepcopy(slower) == slower
     assert json.loads(json.dumps(settings(slower))) == {"dt": task.dt * 2}
+
+
+@every_task
+def test_the_page_and_the_manifest_name_the_same_papers(task_id):
+    # Pages that are made from templates are taken from the class that was made.
+    page = {doi.rstrip(".):]").lower() for doi in DOI.findall(type(task_of(task_id)).__doc__)}
+    manifest = {one.doi.lower() for one in TASKS[task_id].references if one.doi}
+    assert page == manifest
 
 
 # --------------------------------------------------- another library learns from it

@@ -1,4 +1,4 @@
-"""Play ideals and best shortcuts of twenty tasks for many trials, and compare with the manifests.
+"""Play ideals and best shortcuts of 22 tasks for many trials, and compare with the manifests.
 
     python docs/_make/replay.py [--trials 20000] [TASK ...]
 
@@ -33,8 +33,9 @@ TASKS = (
     "modcog/Dm1-v0", "modcog/Go-v0", "motivation/EffortChoice-v0",
     "perceptual/ChangingEvidence-v0", "perceptual/Detection-v0", "perceptual/DynamicClicks-v0",
     "perceptual/PriorBlocks-v0", "perceptual/ProbabilisticReasoning-v0", "timing/OneTwoGo-v0",
-    "value/LeverPressWithPokeRest-v0", "value/PneumostomeOpening-v0", "yang19/DM1-v0",
-    "yang19/DMS-v0",
+    "timing/IntervalDiscrimination-v0", "value/DriftingBandit-v0",
+    "value/LeverPressWithPokeRest-v0", "value/MatchingPennies-v0", "value/PneumostomeOpening-v0",
+    "yang19/DM1-v0",
 )  # fmt: skip
 LARGEST = 0.02
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import json
 import time
+import tomllib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ from neurogym_core import (
     make_task,
 )
 from neurogym_core.players import TaskView
-from neurogym_core.tools import TaskInfo, installed
+from neurogym_core.tools import TaskInfo, in_words, installed
 
 HERE = Path(__file__).resolve().parent
 MEASURED, PAGE = HERE / "gallery-results.json", HERE.parent / "gallery-results.md"
@@ -104,6 +105,13 @@ SOLVED, RISE, PATIENCE = 0.985, 0.03, 10
 is above the best one before them by `RISE`."""
 LEARNED = 0.9
 """Share of the way from the best shortcut to the ideal above which a task counts as learned."""
+ALIKE, SPREAD, WEAKER = 0.03, 0.08, 0.2
+"""Differences of performance: policies that differ by less earn the same; seeds that differ by more
+have not all learned the same; evidence is weak where as many more errors are made."""
+EARLY: dict[str, list[Any]] = tomllib.loads(
+    (Path(__file__).with_name("gallery-causes.toml")).read_text("utf-8")
+)["early"]
+"""Step and performance of observers that answer early."""
 
 
 @dataclass(frozen=True)
@@ -504,9 +512,14 @@ def page(measured: dict[str, Any]) -> str:
         parts.append(
             "For each network: its performance; how many seeds were still rising in their last"
             f" {PATIENCE} tests, so that the budget was too small; the fraction of answered trials;"
-            " and the performance before the training.\n"
+            " and the performance before the training. Then, for the network that went farthest, what"
+            " of this, or of the audit, its performance goes with. A plateau says that its tests no"
+            " longer rose, and that no policy of the audit earns as much: its reason is not known.\n"
         )
-        parts += [_finding(task, runs) for task in (*of["not learned"], *of["open"])]
+        parts += [
+            f"{_finding(task, runs)} {cause(known[task], runs)}"
+            for task in (*of["not learned"], *of["open"])
+        ]
         parts.append("")
     for said, head, text in (
         ("no way to go", "Without a share", "The best shortcut is as good as the ideal: {}."),
@@ -537,6 +550,66 @@ def _finding(task: str, runs: Sequence[Mapping[str, Any]]) -> str:
 def _rises(tests: Sequence[float]) -> bool:
     before, last = tests[:-PATIENCE], tests[-PATIENCE:]
     return not before or max(last) >= max(before) + RISE
+
+
+def cause(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> str:
+    """Say what keeps the best network of a task from its ideal, with a number.
+
+    Args:
+        info: a task that is not learned, or open.
+        runs: all trainings.
+    """
+    best = best_share(info, runs)
+    own = runs_of(info.id, best[0], runs) if best else []
+    finals, curves = [run["final"] for run in own], [run["curve"] for run in own]
+    final = fmean(finals)
+    step, early = EARLY.get(info.id, (0, -1.0))
+    policies = {name: score for name, score in info.shortcuts.items() if name != "oracle"}
+    alike = min(policies, key=lambda name: abs(policies[name] - final), default="")
+    if abs(early - final) <= 2 * ALIKE:
+        return (
+            f"**It answers too early**: the ideal observer earns {early:.2f} where it answers on step"
+            f" {step} of the window."
+        )
+    if 2 * sum(_rises([score for _, score in curve]) for curve in curves) > len(own):
+        last = fmean(curve[-1][1] for curve in curves)
+        before = fmean(curve[max(len(curve) - 1 - PATIENCE, 0)][1] for curve in curves)
+        return (
+            f"**The budget was too small**: tests rose from {before:.2f} to {last:.2f} at the end."
+        )
+    if policies and abs(policies[alike] - final) <= ALIKE:
+        return (
+            f"**It earns as much as a simpler policy**: {in_words(alike)}, {policies[alike]:.2f}."
+        )
+    if max(finals) - min(finals) >= SPREAD:
+        return (
+            f"**Seeds differ**: the best reached {max(finals):.2f}, the others down to"
+            f" {min(finals):.2f}."
+        )
+    weak, strong = _extremes(own)
+    if strong >= weak + WEAKER:
+        return (
+            f"**Weak evidence**: {weak:.2f} are correct where it is weakest, {strong:.2f} at most."
+        )
+    done, late = own[0]["done"], [score for _, score in curves[0][-PATIENCE:]]
+    return (
+        f"**A plateau**: between {min(late):.2f} and {max(late):.2f} in the last {len(late)} tests of"
+        f" {done:,} {own[0]['unit']}."
+    )
+
+
+def _extremes(runs: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Return the fraction of correct choices with the weakest and with the strongest evidence.
+
+    Of curves over signed evidence, that of the choices with its sign; nan without a curve.
+    """
+    points: dict[float, list[float]] = {}
+    for run in runs:
+        for value, k, n in (run.get("psychometric") or {"points": ()})["points"]:
+            points.setdefault(abs(value), []).append(k / n if value > 0 else 1 - k / n)
+    if not points:
+        return float("nan"), float("nan")
+    return fmean(points[min(points)]), fmean(points[max(points)])
 
 
 def runs_of(task: str, trainer: str, runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

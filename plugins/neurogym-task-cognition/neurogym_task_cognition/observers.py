@@ -11,6 +11,8 @@ from neurogym_task_cognition.mental_rotation import DIRECTIONS
 from neurogym_task_cognition.price import BIN
 from neurogym_task_cognition.pvt import EARLY, FIRST, LAST
 from neurogym_task_cognition.sart import STOP
+from neurogym_task_cognition.sequences import second_order
+from neurogym_task_cognition.serial_reaction_time import PROBE
 
 ODDS = np.linspace(-12, 12, 481)
 """Log odds of choice 1 against choice 0, on which waiting is valued."""
@@ -321,6 +323,79 @@ class Anticipator(Subject):
         return np.where(press, 1 + np.where(on, lights.argmax(axis=1), expected), 0)
 
 
+class SequenceFilter(Subject):
+    """Of the serial reaction time task: Bayes' rule over all sequences, and over the random block.
+
+    Its presses change nothing that it sees, so that the best press of each trial is the best
+    policy: before the light, if the probability of the next light is worth more than waiting.
+    """
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        task, n = env.task, env.num_envs
+        self.orders = np.array([task.sequence] if task.sequence else second_order())
+        self.length = self.orders.shape[1]
+        # Places of sequences that are alike, as (sequence, place), and the random block's onsets.
+        self.onsets = np.arange(2 * PROBE, 4 * PROBE)
+        self.belief = np.zeros((n, self.orders.size))
+        self.begins = np.zeros((n, len(self.onsets)))
+        self.number, self.last = np.zeros(n, int), np.full(n, -1)
+        self.on, self.pressed = np.zeros((2, n), bool)
+        ms = {name: float(task.timing[name].to_plain()) for name in ("interval", "light")}
+        self.waiting = 1 - task.price * ms["interval"] / sum(ms.values())
+        self._forget(np.ones(n, bool))
+
+    def _forget(self, rows: np.ndarray) -> None:
+        self.belief[rows], self.begins[rows] = 1 / self.orders.size, 1 / len(self.onsets)
+        self.number[rows], self.last[rows] = 0, -1
+
+    def _at_random(self) -> np.ndarray:
+        """Return whether the coming trial is random, (n, onsets)."""
+        since = self.number[:, None] - self.onsets
+        return (since >= 0) & (since < PROBE)
+
+    def _expected(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the probabilities of a random trial and of the lights in either, (n, 4) each."""
+        random = (self.begins * self._at_random()).sum(axis=1)
+        lights = self.orders.ravel()
+        sequence = np.stack([self.belief[:, lights == k].sum(axis=1) for k in range(4)], axis=1)
+        other = np.where(np.arange(4) == np.maximum(self.last, 0)[:, None], 0.0, 1 / 3)
+        return random, sequence, other
+
+    def _learn(self, rows: np.ndarray, light: np.ndarray) -> None:
+        random, sequence, other = (one[rows] for one in self._expected())
+        pick = np.arange(len(rows)), light
+        likely = np.where(self._at_random()[rows], other[pick][:, None], sequence[pick][:, None])
+        self.begins[rows] *= likely
+        self.begins[rows] /= np.maximum(self.begins[rows].sum(axis=1, keepdims=True), 1e-300)
+        # A random trial does not move the sequence on, and says nothing about it.
+        share = random * other[pick]
+        share = share / np.maximum(share + (1 - random) * sequence[pick], 1e-300)
+        fits = self.belief[rows] * (self.orders.ravel() == light[:, None])
+        fits /= np.maximum(fits.sum(axis=1, keepdims=True), 1e-300)
+        moved = np.roll(fits.reshape(len(rows), -1, self.length), 1, axis=2)
+        moved = moved.reshape(len(rows), -1)
+        self.belief[rows] = share[:, None] * self.belief[rows] + (1 - share[:, None]) * moved
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        lights = observations[:, env.task.channels["light"]] > 0.5
+        on, light = lights.any(axis=1), lights.argmax(axis=1)
+        self.pressed &= ~(self.on & ~on)  # another trial
+        over = self.on & ~on & (self.number % (env.task.trials_per_session or np.inf) == 0)
+        self._forget(over)
+        onset = np.flatnonzero(on & ~self.on)
+        if len(onset):
+            self._learn(onset, light[onset])
+            self.last[onset] = light[onset]
+            self.number[onset] += 1
+        self.on = on
+        random, sequence, other = self._expected()
+        chance = random[:, None] * other + (1 - random[:, None]) * sequence
+        early = ~on & (chance.max(axis=1) > self.waiting)
+        press = (on | early) & ~self.pressed
+        self.pressed |= press
+        return np.where(press, 1 + np.where(on, light, chance.argmax(axis=1)), 0)
+
+
 class BestLoop(Subject):
     """Of the 12-AX task: remembers the digit and the first letter.
 
@@ -533,5 +608,6 @@ __all__ = [
     "Rotator",
     "Scanner",
     "Searcher",
+    "SequenceFilter",
     "Watcher",
 ]

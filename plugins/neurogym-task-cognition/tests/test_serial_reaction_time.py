@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from neurogym_task_cognition.observers import Anticipator
+from neurogym_task_cognition.observers import Anticipator, SequenceFilter
 from neurogym_task_cognition.sequences import second_order
 from neurogym_task_cognition.serial_reaction_time import SerialReactionTime
 
@@ -120,3 +120,15 @@ def test_a_press_earns_less_the_later_it_comes_and_does_not_change_the_pace():
 def test_impossible_parameters_are_refused(wrong):
     with pytest.raises(InvalidValueError, match="give"):
         SerialReactionTime(**wrong)
+
+
+def test_bayes_rule_over_sequences_earns_more_than_one_memory_of_pairs():
+    """A session of each of 20 subjects; five SEs are 0.003: false alarms 1 in 10**6."""
+    record = run(SerialReactionTime(), SequenceFilter(), 2880, num_envs=20, seed=1)
+    assert record["performance"].mean() == pytest.approx(0.902, abs=0.003)
+    assert record["performance"].mean() > played(2)["performance"].mean() + 0.03
+
+
+def test_without_a_price_of_waiting_it_waits_for_the_light():
+    record = run(SerialReactionTime(price=0), SequenceFilter(), 288, num_envs=2, seed=1)
+    assert set(record["outcome"]) == {"correct"}

@@ -44,7 +44,8 @@ class HierarchicalReasoning(Task):
     The answers are the slots `rule` and `choose` of the record; `choose` is correct only if `rule`
     was. Choices of `rule` are those of pro_if_long (0) and pro_if_short (1), of `choose` left (0)
     and right (1). Performance is the fraction of the two answers that were correct. Guessing both
-    earns 0.375, as does always the same pair of choices.
+    earns 0.375, as does always the same pair of choices, and Bayes' rule over rule and age of the
+    block 0.84.
 
     Deviations from the paper:
 

@@ -110,7 +110,8 @@ class StopSignal(PatientStopSignal):
     because waiting defeats the staircase: the SSD rises, and the SSRT means nothing.
 
     Performance is the reward relative to `correct`. The right side pressed after 60 ms, unless a
-    signal was seen before, earns 0.84, after 200 ms 0.78, after 600 ms 0.56, and after 1210 ms,
+    signal was seen before, earns 0.84 (0.86, if it waits only where the staircase has its lowest
+    delay, and presses at once otherwise), after 200 ms 0.78, after 600 ms 0.56, and after 1210 ms,
     when no signal can come any more, 0.29. Pressing the right side at once, without regard to the
     signal, earns 0.75, always the same side 0.375, never pressing 0.25, and the oracle, which
     foresees the signal, 1. A subject in whom going and stopping race, with reaction times of 500 ms

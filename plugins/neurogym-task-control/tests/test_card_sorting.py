@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from neurogym_task_control.card_sorting import RULES, CardSorting, FixedCardSorting
+from neurogym_task_control.observers import RuleFilter
 
 from neurogym_core import InvalidValueError, run
 
@@ -124,47 +125,6 @@ class Counts:
         return np.where(env.is_asked, 1 + chosen, 0)
 
 
-class Bayes:
-    """Knows all probabilities, and follows Bayes' rule from the cards and the feedback.
-
-    Its belief, (n, 3, criterion + 1), is about the rule and the number of correct sorts in a row.
-    """
-
-    carries_state = True
-
-    def begin(self, env):
-        self.hazard = env.task.hazard
-        self.belief = np.zeros((env.num_envs, 3, env.task.criterion + 1))
-        self.belief[:, :, 0] = 1 / 3
-        self.alike, self.choice = np.zeros((env.num_envs, 3), int), np.zeros(env.num_envs, int)
-        self.told = np.ones(env.num_envs, bool)
-
-    def __call__(self, env, obs):
-        new = (obs[:, 12:].sum(axis=1) > 0) & ~self.told
-        self.belief[new] = self.learned(new, obs[new, 13] > 0)
-        self.told |= new
-        asked = env.is_asked
-        alike = obs[:, :12].reshape(-1, 3, 4)
-        worth = np.einsum("nr,nrk->nk", self.belief.sum(axis=2), alike)
-        self.alike[asked] = alike.argmax(axis=2)[asked]
-        self.choice[asked] = worth.argmax(axis=1)[asked]
-        self.told &= ~asked
-        return np.where(asked, 1 + self.choice, 0)
-
-    def learned(self, new, right):
-        fits = (self.alike[new] == self.choice[new, None]) == right[:, None]
-        belief = self.belief[new] * fits[:, :, None]
-        reached = belief[:, :, -2] + belief[:, :, -1]
-        left = reached * self.hazard
-        fresh = np.where(
-            right[:, None], (left.sum(axis=1, keepdims=True) - left) / 2, belief.sum(axis=2)
-        )
-        stays = np.where(right[:, None], reached - left, 0)
-        between = belief[:, :, :-2] * right[:, None, None]
-        belief = np.concatenate([fresh[:, :, None], between, stays[:, :, None]], axis=2)
-        return belief / belief.sum(axis=(1, 2), keepdims=True)
-
-
 def played(task, subject, sessions=100):
     """Mean performance of one session of each of 100 subjects."""
     return run(task, subject, 128 * sessions, num_envs=sessions, seed=1)["performance"].mean()
@@ -185,7 +145,7 @@ def test_counting_cards_without_the_feedback_earns_at_most_055():
 
 def test_an_observer_that_follows_bayes_rule_is_correct_in_93_percent():
     """Five SEs of 0.002: false alarms 1 in 10**6."""
-    assert played(CardSorting(), Bayes()) == pytest.approx(0.935, abs=0.01)
+    assert played(CardSorting(), RuleFilter()) == pytest.approx(0.935, abs=0.01)
 
 
 def test_rules_come_in_random_order_and_change_at_or_after_the_criterion():

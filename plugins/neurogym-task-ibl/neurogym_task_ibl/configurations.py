@@ -10,7 +10,8 @@ class IBLTwoChoice(IBL):
     """Choose left or right after one observation of two contrasts; both sides are equally likely.
 
     After Burgess, Lak, Steinmetz, et al. (2017), Cell Rep. 20:2513,
-    doi:10.1016/j.celrep.2017.08.047.
+    doi:10.1016/j.celrep.2017.08.047. The laboratory that made it a standard: Abbott et al. (2017),
+    Neuron 96:1213, doi:10.1016/j.neuron.2017.12.013.
 
     A trial is one step, whatever dt is. The subject sees the contrast of a grating on its left or
     on its right, with noise, and chooses a side: choice 0 is left, choice 1 right; there is no

@@ -91,3 +91,27 @@ def test_repeating_the_cue_recalls_those_with_at_most_one_blank():
 
     record = run(task, copy, 1500, num_envs=30, seed=9)
     assert record["performance"].mean() == pytest.approx(0.15, abs=0.045)
+
+
+class Remembers:
+    """Stores the flagged vectors, and gives them back in their order."""
+
+    carries_state = False
+
+    def begin(self, env):
+        self.stored = [[] for _ in range(env.num_envs)]
+
+    def __call__(self, env, obs):
+        channels = env.task.channels
+        output = np.zeros((len(obs), env.task.size), np.float32)
+        for row, stored in enumerate(self.stored):
+            vector = obs[row, channels["vector"]]
+            if obs[row, channels["recall"]] > 0.5:
+                output[row] = stored.pop(0)
+            elif obs[row, channels["flag"]] > 0.5:
+                stored.append(vector)
+        return output
+
+
+def test_a_memory_of_the_flagged_vectors_recalls_all_of_them():
+    assert run(MemoryRecall(), Remembers(), 100, num_envs=10, seed=1)["performance"].min() == 1

@@ -6,6 +6,7 @@ import numpy as np
 
 from neurogym_core import Subject, TaskVectorEnv
 from neurogym_task_motor.centre_out import LARGEST, MASS, REACH, minimum_jerk, turned
+from neurogym_task_motor.reaching_1d import START, TURN
 from neurogym_task_motor.smooth_pursuit import FASTEST, LAG
 
 STIFFNESS, DAMPING = 25.0, 3.0  # N/dm and N s/dm, about those of an arm
@@ -137,6 +138,54 @@ class BestRotationLearner(RotationLearner):
         super().__init__(1.0, 1.0, seed)
 
 
+class CursorTurner(Subject):
+    """Of Reaching1D, its version with self-distraction, and AngleReproduction: turns to the target.
+
+    It reads cursor and angles from the rings, remembers the angles, and turns the shorter way until
+    another step would not bring the cursor closer. Where one ring shows both, it subtracts its
+    cursor, which it follows from its own turns.
+    """
+
+    carries_state = False
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        n = env.num_envs
+        self.angles, self.cursor = np.zeros((n, 2)), np.full(n, START)
+        self.count, self.shown, self.asked = np.zeros(n, int), np.zeros(n, bool), np.zeros(n, bool)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        task, n = env.task, env.num_envs
+        seen = {name: observations[:, units].astype(float) for name, units in task.channels.items()}
+        if "angle" in seen:
+            asked, second = (seen["go1"] + seen["go2"])[:, 0] > 0.5, seen["go2"][:, 0] > 0.5
+            ring, self.cursor = seen["angle"], _direction(task, seen["cursor"])
+        else:
+            asked, second = seen["fixation"][:, 0] < 0.5, np.zeros(n, bool)
+            self.cursor[~asked] = START
+            if "cursor" in seen:
+                ring, self.cursor = seen["target"], _direction(task, seen["cursor"])
+            else:
+                own = np.cos(task.ring.angles - self.cursor[:, None])
+                ring = np.where(asked[:, None], seen["sensed"] - own, 0.0)
+        self.count[self.asked & ~asked] = 0  # another trial
+        shown = np.abs(ring).max(axis=1) > 1e-3
+        self.count += shown & ~self.shown
+        rows = np.flatnonzero(shown)
+        self.angles[rows, np.maximum(self.count[rows] - 1, 0)] = _direction(task, ring)[rows]
+        self.shown, self.asked = shown, asked
+        wanted = np.where(second, self.angles[:, 1], self.angles[:, 0])
+        ahead = (wanted - self.cursor + np.pi) % (2 * np.pi) - np.pi
+        moves = asked & (np.abs(ahead) > task.stride / 2)
+        action = np.where(moves, np.where(ahead > 0, 1, 2), 0)
+        self.cursor = self.cursor + TURN[action] * task.stride
+        return action
+
+
+def _direction(task, ring: np.ndarray) -> np.ndarray:
+    """Direction, (n,) radians, that the units of a ring show."""
+    return np.arctan2(ring @ np.sin(task.ring.angles), ring @ np.cos(task.ring.angles))
+
+
 class Pursuer(Subject):
     """Of SmoothPursuit: the mean velocity of the target, given all that it has seen of it.
 
@@ -200,4 +249,11 @@ def _length(points: np.ndarray) -> np.ndarray:
     return np.linalg.norm(points, axis=1)  # type: ignore[no-any-return]
 
 
-__all__ = ["BestRotationLearner", "ForceLearner", "Pursuer", "Reacher", "RotationLearner"]
+__all__ = [
+    "BestRotationLearner",
+    "CursorTurner",
+    "ForceLearner",
+    "Pursuer",
+    "Reacher",
+    "RotationLearner",
+]

@@ -380,6 +380,91 @@ class BlockObserver(Subject):
         self.sums[ended], self.seen[ended] = 0, 0
 
 
+class SuccessorObserver(Subject):
+    """Of HistoryNAltPerceptualDecisionMaking: sums the evidence, and learns what follows what.
+
+    It knows how long blocks are. After a trial, an unrewarded choice rules one answer out; the last
+    answer and the successor of each answer are beliefs. That no answer follows two others, it does
+    not use.
+    """
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        task, n = env.task, env.num_envs
+        k = task.alternatives
+        drift = np.array(task.coherences) / 200
+        # Mean of each unit beyond one half: (coherence, strongest, unit).
+        self.means = drift[:, None, None] * (2 * np.eye(k) - 1)
+        self.sums, self.seen = np.zeros((n, k)), np.zeros(n)
+        self.lead = np.zeros((n, k, k))  # log odds that the second answer follows the first
+        self.last, self.now = np.full((2, n, k), 1 / k)
+        self.offered, self.action = np.full(n, k), np.zeros(n, np.int64)
+        self.trial = np.full(n, -1)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        task, channels = env.task, env.task.channels
+        begun = env.trial_number != self.trial
+        if begun.any():
+            self._learn(task, begun & (self.trial >= 0), env.last_reward > 0)
+            number = env.trial_number % (task.trials_per_session or np.inf)
+            fresh = begun & (number % task.block_length == 0)
+            self.lead[fresh] = 0
+            # The first answer of a block follows the last one by the new rule.
+            self.last[fresh & (number == 0)] = 1 / task.alternatives
+            self.sums[begun] = self.seen[begun] = 0
+            self.trial = env.trial_number.copy()
+        asked = observations[:, channels["fixation"]][:, 0] < 0.5
+        cue = observations[:, channels["offered"]] > 0.5 if task.cue else np.ones((len(asked), 1))
+        on = cue.any(axis=1) & ~asked
+        self.offered = np.where(on, np.take(task.counts, cue.argmax(axis=1)), self.offered)
+        shown = observations[:, channels["stimulus"]].astype(float)
+        on &= shown.any(axis=1)
+        self.sums[on] += shown[on] - 0.5
+        self.seen[on] += 1
+        choices = self._answers(task, asked)
+        self.action = np.where(asked, 1 + choices, self.action)
+        return np.where(asked, self.action, 0)
+
+    def _answers(self, task, asked: np.ndarray) -> np.ndarray:
+        """Return the most probable answers, (n,), and keep the probabilities of all of them."""
+        rows = np.flatnonzero(asked)
+        k, precision = task.alternatives, task.dt / task.sigma**2
+        there = np.arange(k) < self.offered[rows, None]
+        inside, sums = there[:, None, None, :], self.sums[rows][:, None, None, :]
+        power = self.seen[rows, None, None, None] * self.means**2 / 2
+        fits = ((sums * self.means - power) * inside).sum(axis=3) * precision
+        likely = np.logaddexp.reduce(fits, axis=1)
+        total = np.log(np.maximum(self._expected(task, rows, there), 1e-12)) + likely
+        total[~there] = -np.inf
+        now = np.exp(total - total.max(axis=1, keepdims=True))
+        self.now[rows] = now / now.sum(axis=1, keepdims=True)
+        found = np.zeros(len(asked), int)
+        found[rows] = now.argmax(axis=1)
+        return found
+
+    def _expected(self, task, rows: np.ndarray, there: np.ndarray) -> np.ndarray:
+        """Return the probabilities of answers before the evidence, (rows, alternatives)."""
+        follows = np.where(there[:, None, :], self.lead[rows], -np.inf)
+        follows = np.exp(follows - follows.max(axis=2, keepdims=True))
+        follows /= follows.sum(axis=2, keepdims=True)
+        others = (1 - task.p_follow) / (self.offered[rows, None, None] - 1)
+        chances = others + (task.p_follow - others) * follows
+        return np.einsum("nj,njk->nk", self.last[rows], chances)
+
+    def _learn(self, task, ended: np.ndarray, paid: np.ndarray) -> None:
+        """Learn the answers of trials that have ended, and what they followed."""
+        rows = np.flatnonzero(ended & (self.action > 0))
+        choice = self.action[rows] - 1
+        chosen = np.arange(task.alternatives) == choice[:, None]
+        now = self.now[rows] * np.where(paid[rows, None], chosen, ~chosen)
+        now /= np.maximum(now.sum(axis=1, keepdims=True), 1e-300)
+        others = (1 - task.p_follow) / (self.offered[rows] - 1)
+        gain = np.log(task.p_follow / np.maximum(others, 1e-9))
+        pairs = self.last[rows][:, :, None] * now[:, None, :]
+        self.lead[rows] += gain[:, None, None] * pairs
+        self.last[rows] = now
+        self.action[rows] = 0
+
+
 # ---------------------------------------------------------------------- one trial
 
 

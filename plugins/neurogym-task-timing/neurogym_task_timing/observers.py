@@ -50,4 +50,41 @@ class BestMoment(Subject):
         return np.where(env.is_asked & (self._waited >= known), 1, 0)
 
 
-__all__ = ["BestMoment"]
+class LongerOne(Subject):
+    """Of IntervalDiscrimination: counts the steps of both stimuli, and takes the longer one.
+
+    From `LEARNED` trials of another seed, it learns which of the two was the longer one most often
+    after the same two measurements.
+    """
+
+    carries_state = False
+
+    def begin(self, env: TaskVectorEnv) -> None:
+        batch = env.task.sample(LEARNED, seed=[7, 0])
+        steps = [batch.period_steps[name] for name in ("first", "second")]
+        durations = batch.conditions["durations"]
+        counts = np.zeros((steps[0].max() + 1, steps[1].max() + 1))
+        np.add.at(counts, tuple(steps), np.sign(durations[:, 0] - durations[:, 1]))
+        apart = np.arange(counts.shape[0])[:, None] - np.arange(counts.shape[1])
+        self._first = np.where(counts == 0, apart, counts) > 0
+        self._steps = np.zeros((env.num_envs, 2), int)  # red, blue
+        self._red_first, self._begun = np.zeros((2, env.num_envs), bool)
+
+    def __call__(self, env: TaskVectorEnv, observations: np.ndarray) -> np.ndarray:
+        channels, rows = env.task.channels, np.arange(env.num_envs)
+        on = observations[:, channels["stimulus"]] > 0.5
+        self._red_first = np.where(on.any(axis=1) & ~self._begun, on[:, 0], self._red_first)
+        self._begun |= on.any(axis=1)
+        self._steps += on
+        asked = observations[:, channels["fixation"]][:, 0] < 0.5
+        first, second = self._steps[rows, np.stack([~self._red_first, self._red_first]).astype(int)]
+        largest = np.array(self._first.shape) - 1
+        longer = self._first[np.minimum(first, largest[0]), np.minimum(second, largest[1])]
+        red_right = observations[:, channels["right"]][:, 0] > 0.5
+        right = (longer == self._red_first) == red_right
+        self._begun &= ~asked
+        self._steps[asked] = 0
+        return np.where(asked, 1 + right, 0)
+
+
+__all__ = ["BestMoment", "LongerOne"]

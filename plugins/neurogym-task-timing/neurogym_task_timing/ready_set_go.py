@@ -14,7 +14,9 @@ class ReadySetGo(Production):
     """Measure the interval from Ready to Set, and produce it, times a gain, from Set to Go.
 
     Remington, Narain, Hosseini & Jazayeri (2018), Neuron 98:1005, doi:10.1016/j.neuron.2018.05.020;
-    the task without gain: Jazayeri & Shadlen (2010), Nat. Neurosci. 13:1020, doi:10.1038/nn.2590.
+    the task without gain: Jazayeri & Shadlen (2010), Nat. Neurosci. 13:1020, doi:10.1038/nn.2590;
+    neurons and networks that produce intervals: Wang, Narain, Hosseini & Jazayeri (2018), Nat.
+    Neurosci. 21:102, doi:10.1038/s41593-017-0028-6.
 
     The subject fixates. Two flashes, Ready and Set, delimit an interval; with the onset of Set the
     fixation cue turns off and the production begins. The subject goes when the interval times the

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from neurogym_task_timing.interval_discrimination import IntervalDiscrimination
+from neurogym_task_timing.observers import LongerOne
 
-from neurogym_core import InvalidValueError
+from neurogym_core import InvalidValueError, run
 from neurogym_core.players import TaskView
 
 
@@ -73,3 +74,11 @@ def test_imposed_answers_are_honoured():
     wanted = np.arange(60) % 2
     drawn = task.draw_conditions(np.random.default_rng(5), 60, correct_choice=wanted)
     np.testing.assert_array_equal(task.sample(drawn, seed=6).target[:, -1] - 1, wanted)
+
+
+def test_an_observer_that_counts_the_steps_of_both_stimuli_is_limited_by_their_noise():
+    """4,000 trials; five SEs are 0.02: false alarms 1 in 10**6."""
+    noisy = run(IntervalDiscrimination(), LongerOne(), 4000, num_envs=100, seed=1)
+    assert noisy["performance"].mean() == pytest.approx(0.937, abs=0.02)
+    exact = run(IntervalDiscrimination(weber=0), LongerOne(), 1000, num_envs=100, seed=1)
+    assert exact["performance"].mean() == 1

@@ -26,8 +26,9 @@ class DawTwoStep(Task):
     probabilities, and `luck` the four numbers that are compared with them. The state reached is
     ``first.choice if common else 1 - first.choice``. Performance is the mean over the two choices
     of the value of the chosen option relative to the better one. Because the options of a state
-    differ little, guessing, and always the same options, earns 0.91; halfway between that and the
-    best subject is 0.95. Stay probabilities tell more about a subject than its performance.
+    differ little, guessing, and always the same options, earns 0.91, and a subject that knows the
+    walk and the transitions, and plans by Bayes' rule, 0.96. Stay probabilities tell more about a
+    subject than its performance.
 
     Deviations from the paper: each stage is one step (there, up to 2 s for each choice, then 1.5 s
     of animation or feedback); the probabilities of the first trial are uniform between the

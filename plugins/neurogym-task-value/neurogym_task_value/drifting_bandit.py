@@ -22,8 +22,8 @@ class DriftingBandit(Task):
     drift * z, independently of the subject's choices. The condition `mean` holds the means,
     `scatter` the deviation of each arm's payoff from its mean (in SD), and the record `points` the
     payoffs of all arms. Rewards are points / 100. Performance is the mean of the chosen arm
-    relative to that of the best. Guessing, and always the same arm, earns 0.76; halfway between
-    that and the best subject is 0.88.
+    relative to that of the best. Guessing, and always the same arm, earns 0.76, a Kalman filter
+    that knows the walk, and favours the arms that it knows less, 0.96.
 
     Deviations from the paper: a trial is one step (there, up to 1.5 s for the choice, 3 s until the
     points are shown); one session of 300 trials (there, two halves with a break); the means of the

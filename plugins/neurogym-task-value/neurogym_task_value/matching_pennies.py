@@ -30,10 +30,11 @@ class MatchingPennies(Task):
     - algorithm 2 also analyses the probabilities after the same last 1, 2, 3 and 4 choices *and
       outcomes*: nine in all.
 
-    Against algorithms 1 and 2 the optimal strategy is to choose at random, which wins half of the
-    trials. Performance is the fraction of trials won: always the same target wins half of them
-    against algorithm 0, and less than 1 % against the others. `opponent` is the computer's choice
-    and `last_opponent` the one shown (-1: first trial of a session).
+    Performance is the fraction of trials won. Choosing at random wins half of the trials against
+    each of them, and always the same target half against algorithm 0, and less than 1 % against the
+    others. A subject that knows algorithm 2 by heart can foresee its predictions, and wins 58 % by
+    following them (`neurogym_task_value.observers:Counterpart`). `opponent` is the computer's
+    choice and `last_opponent` the one shown (-1: first trial of a session).
 
     Deviations from the paper: a trial is one step (there, fixation, a period with both targets on,
     then a saccade); a session has 500 trials, our number, and starts with an empty history (there,

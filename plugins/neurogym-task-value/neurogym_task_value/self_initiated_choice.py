@@ -38,8 +38,8 @@ class SelfInitiatedChoice(Task):
     Performance is that of the choice, whatever the start: after tone A, the expected reward of the
     chosen hole relative to the better one; after tone B, 1 for waiting. Always the same hole thus
     earns about 0.8, and a policy of the current observation alone 0.88; a sequence of actions that
-    is repeated without looking earns 0.85. Look at `side.choice` and `block` of choice trials for
-    learning.
+    is repeated without looking earns 0.85, Bayes' rule over the four blocks 0.945. Look at
+    `side.choice` and `block` of choice trials for learning.
 
     Deviations from the paper:
 

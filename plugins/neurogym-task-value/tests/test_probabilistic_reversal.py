@@ -6,6 +6,7 @@ from collections import deque
 
 import numpy as np
 import pytest
+from neurogym_task_value.observers import SideFilter
 from neurogym_task_value.probabilistic_reversal import FixedReversal, ProbabilisticReversal
 
 from neurogym_core import InvalidValueError, TaskEnv, run
@@ -127,39 +128,6 @@ class Counts:
         return side
 
 
-class Bayes:
-    """Knows all probabilities, and follows Bayes' rule from its choices and rewards.
-
-    Its belief, (n, 2, criterion + 1), is about the better side and the number of correct choices in
-    a row."""
-
-    carries_state = True
-
-    def begin(self, env):
-        task = env.task
-        self.pays, self.hazard = (task.p_worse, task.p_better), task.hazard
-        self.belief = np.zeros((env.num_envs, 2, task.criterion + 1))
-        self.belief[:, :, 0] = 0.5
-        self.rows, self.side = np.arange(env.num_envs), None
-
-    def __call__(self, env, obs):
-        if self.side is not None:
-            self.learn(env.last_reward > 0)
-        self.side = self.belief.sum(axis=2).argmax(axis=1)
-        return self.side
-
-    def learn(self, won):
-        worse, better = (np.where(won, p, 1 - p)[:, None] for p in self.pays)
-        chosen = self.belief[self.rows, self.side] * better
-        other = self.belief[self.rows, 1 - self.side] * worse
-        reached = chosen[:, -2] + chosen[:, -1]
-        stays = np.column_stack([0 * reached, chosen[:, :-2], reached * (1 - self.hazard)])
-        leaves = np.zeros_like(other)
-        leaves[:, 0] = other.sum(axis=1) + reached * self.hazard
-        self.belief[self.rows, self.side], self.belief[self.rows, 1 - self.side] = stays, leaves
-        self.belief /= self.belief.sum(axis=(1, 2), keepdims=True)
-
-
 def played(task, subject, sessions=150):
     """Mean performance of one session of each of 150 subjects; its SE is at most 0.008."""
     record = run(task, subject, 200 * sessions, num_envs=sessions, seed=1)
@@ -182,7 +150,7 @@ def test_no_count_of_choices_is_much_better_than_guessing():
 
 def test_an_observer_that_follows_bayes_rule_is_correct_in_88_percent():
     """Five SEs of 0.0045: false alarms 1 in 10**6."""
-    assert played(ProbabilisticReversal(), Bayes()) == pytest.approx(0.881, abs=0.0225)
+    assert played(ProbabilisticReversal(), SideFilter()) == pytest.approx(0.881, abs=0.0225)
 
 
 def test_a_hazard_of_one_is_the_fixed_version():

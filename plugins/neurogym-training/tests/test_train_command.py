@@ -195,6 +195,10 @@ REFUSED = {
         ("train", "TASK", "--model", "toy", "--timing", "fixation", "--out", "run"),
         "--timing name=3",
     ),
+    "no pair of an option": (
+        ("train", "TASK", "--model", "toy", "--option", "hidden", "--out", "run"),
+        "--option name=3",
+    ),
     "no run": (("train", "--resume", "nowhere"), "holds no run"),
 }
 
