@@ -1,6 +1,7 @@
 """Libraries of others make and train on tasks by their ids, as their own documentation does it.
 
-Each test is skipped where its library is not installed: `pip install torchrl tianshou` adds them.
+Each test is skipped where its library is not installed: `pip install torchrl tianshou 'ray[rllib]'`
+adds them; RLlib wants another Gymnasium than TorchRL, and so an environment of its own.
 Those of Gymnasium are in test_gymnasium_wrappers.py, those of Stable-Baselines3 in neurogym-sb3.
 """
 
@@ -185,6 +186,41 @@ def test_tianshou_learns():
         collector.reset_buffer()
     assert performance[0] < 0.65
     assert np.mean(performance[-10:]) > 0.8  # of about 500 trials, with sampled actions
+
+
+def test_rllib_learns():
+    """Its PPO, with eight envs made from the id; the motion can be seen while it asks."""
+    ray = pytest.importorskip("ray", reason="Ray is not installed")
+    ppo = pytest.importorskip("ray.rllib.algorithms.ppo", reason="RLlib is not installed")
+    import gymnasium
+    from ray.tune.registry import register_env
+
+    settings = {"conditions": {"coherence": 51.2}, "trials_per_session": 20}
+    dots = "neurogym_core.gym:perceptual/RoitmanShadlen-v0"
+    register_env("dots", lambda config: gymnasium.make(dots, **settings))
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    try:
+        algorithm = (
+            ppo.PPOConfig()
+            .environment("dots")
+            .env_runners(num_env_runners=0, num_envs_per_env_runner=8)
+            .training(
+                train_batch_size=2048, minibatch_size=256, num_epochs=4, lr=3e-3, gamma=0.9,
+                vf_loss_coeff=0.5,
+            )
+            .rl_module(model_config={"fcnet_hiddens": [64]})
+            .debugging(seed=1, log_level="ERROR")
+            .build_algo()
+        )  # fmt: skip
+        returns = [
+            algorithm.train()["env_runners"].get("episode_return_mean", np.nan) for _ in range(40)
+        ]
+        algorithm.stop()
+    finally:
+        ray.shutdown()
+    # Of a session of 20 trials: 1 for a correct answer, 0 for an error, -0.1 for an early one.
+    assert np.nanmean(returns[:5]) < 0.6 * 20
+    assert np.nanmean(returns[-10:]) > 0.8 * 20
 
 
 class Lights(Task):
