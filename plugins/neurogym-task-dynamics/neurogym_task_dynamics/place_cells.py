@@ -29,7 +29,8 @@ class PathIntegrationPlaceCells(PathIntegration):
     The ideal, which adds up the velocity, earns 1. Staying at the place of the beginning earns
     0.01, and so does the mean activity of all places. Which cells of a trained network have grids
     depends on the code of its targets: without the second Gaussian (``surround=None``) it is
-    another one.
+    another one. As the last step alone is judged, the final activity from the first step on would
+    earn 1, too, if something showed it.
 
     Deviations from the papers:
 
