@@ -1,4 +1,4 @@
-"""The gallery says for each task that is not learned what keeps the network from the ideal."""
+"""The gallery says for each task that is not learned the cause, with a number."""
 
 from __future__ import annotations
 
