@@ -172,7 +172,7 @@ class StaircaseKnower(Subject):
 
 
 class PairKeeper(Subject):
-    """Of NAltConditionalVisuomotor: keeps the pairs while they pay, and exchanges them after an error.
+    """Of NAltConditionalVisuomotor: keeps the pairs until an error, and exchanges them.
 
     It knows the pictures of a session by their patterns. With two pictures, one reward shows both
     pairs.

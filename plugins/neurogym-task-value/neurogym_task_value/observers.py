@@ -18,7 +18,7 @@ LAST = 20
 
 
 class _Learner(Subject):
-    """Base of subjects that learn from the trial that has just ended, and forget it after a session."""
+    """Base of subjects that learn from trials as they end, until their session ends."""
 
     def begin(self, env: TaskVectorEnv) -> None:
         self.trial = np.full(env.num_envs, -1)
