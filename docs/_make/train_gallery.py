@@ -512,9 +512,9 @@ def page(measured: dict[str, Any]) -> str:
         parts.append(
             "For each network: its performance; how many seeds were still rising in their last"
             f" {PATIENCE} tests, so that the budget was too small; the fraction of answered trials;"
-            " and the performance before the training. Then, for the network that went farthest, what"
-            " of this, or of the audit, its performance goes with. A plateau says that its tests no"
-            " longer rose, and that no policy of the audit earns as much: its reason is not known.\n"
+            " and the performance before the training. Then, for the network that went farthest,"
+            " the number of these, or of the audit, that goes with its performance. A plateau says that its tests no"
+            " longer rose, and that no policy of the audit earns about as much: its reason is not known.\n"
         )
         parts += [
             f"{_finding(task, runs)} {cause(known[task], runs)}"

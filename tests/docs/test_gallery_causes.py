@@ -1,4 +1,4 @@
-"""The gallery names a cause for each task that is not learned, with a number."""
+"""The gallery says for each task that is not learned the cause, with a number."""
 
 from __future__ import annotations
 

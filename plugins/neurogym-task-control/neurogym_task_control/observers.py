@@ -10,7 +10,7 @@ from neurogym_core import Subject, TaskVectorEnv
 from neurogym_task_control.card_sorting import RULES
 
 LEARNED = 40_000
-"""Trials from which an observer learns what its measurements mean."""
+"""Trials from which an observer learns the meaning of its measurements."""
 DRAWN = 200_000
 """Block lengths that are drawn to learn their distribution."""
 
@@ -172,7 +172,7 @@ class StaircaseKnower(Subject):
 
 
 class PairKeeper(Subject):
-    """Of NAltConditionalVisuomotor: repeats what was rewarded, and after an error exchanges it.
+    """Of NAltConditionalVisuomotor: keeps the pairs until an error, and exchanges them.
 
     It knows the pictures of a session by their patterns. With two pictures, one reward shows both
     pairs.
@@ -206,7 +206,7 @@ class PairKeeper(Subject):
 class RuleAndInterval(Subject):
     """Of HierarchicalReasoning: Bayes' rule over the rule and the age of the block.
 
-    It reports the more probable rule, judges the interval by what was right most often after its
+    It reports the more probable rule, judges the interval as was right most often after its
     measurement in `LEARNED` trials of another seed, and learns from the reward at the end, which a
     misjudged interval loses, too.
     """

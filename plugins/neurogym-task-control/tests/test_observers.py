@@ -1,4 +1,4 @@
-"""Ideals of the control tasks: observers that know the rules, and what they cannot know.
+"""Ideals of the control tasks: observers that know the rules, and the price of all that is hidden.
 
 Intervals are five SEs: false alarms 1 in 10**6."""
 

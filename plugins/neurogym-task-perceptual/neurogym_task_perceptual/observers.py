@@ -381,7 +381,7 @@ class BlockObserver(Subject):
 
 
 class SuccessorObserver(Subject):
-    """Of HistoryNAltPerceptualDecisionMaking: sums the evidence, and learns what follows what.
+    """Of HistoryNAltPerceptualDecisionMaking: sums the evidence, and learns the successors.
 
     It knows how long blocks are. After a trial, an unrewarded choice rules one answer out; the last
     answer and the successor of each answer are beliefs. That no answer follows two others, it does
@@ -451,7 +451,7 @@ class SuccessorObserver(Subject):
         return np.einsum("nj,njk->nk", self.last[rows], chances)
 
     def _learn(self, task, ended: np.ndarray, paid: np.ndarray) -> None:
-        """Learn the answers of trials that have ended, and what they followed."""
+        """Learn the answers of trials that have ended, and their successions."""
         rows = np.flatnonzero(ended & (self.action > 0))
         choice = self.action[rows] - 1
         chosen = np.arange(task.alternatives) == choice[:, None]

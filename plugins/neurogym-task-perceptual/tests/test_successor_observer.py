@@ -1,4 +1,4 @@
-"""HistoryNAlt: an observer that learns what follows what, and one that cannot."""
+"""HistoryNAlt: an observer that learns the successors of answers, and one that cannot."""
 
 from __future__ import annotations
 

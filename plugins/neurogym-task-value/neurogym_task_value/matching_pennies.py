@@ -32,7 +32,7 @@ class MatchingPennies(Task):
 
     Performance is the fraction of trials won. Choosing at random wins half of the trials against
     each of them, and always the same target half against algorithm 0, and less than 1 % against the
-    others. A subject that knows algorithm 2 by heart can foresee its predictions, and wins 58 % by
+    others. A subject that knows algorithm 2 can foresee its predictions, and wins 58 % by
     following them (`neurogym_task_value.observers:Counterpart`). `opponent` is the computer's
     choice and `last_opponent` the one shown (-1: first trial of a session).
 

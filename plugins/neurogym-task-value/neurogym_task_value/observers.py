@@ -18,7 +18,7 @@ LAST = 20
 
 
 class _Learner(Subject):
-    """Base of subjects that learn from the trial that has just ended, and begin sessions anew."""
+    """Base of subjects that learn from trials as they end, until their session ends."""
 
     def begin(self, env: TaskVectorEnv) -> None:
         self.trial = np.full(env.num_envs, -1)
@@ -80,7 +80,7 @@ class SideFilter(_Learner):
 
 
 class Counterpart(_Learner):
-    """Of MatchingPennies: computes the prediction of the opponent, and makes the choice that it will make.
+    """Of MatchingPennies: computes the prediction of the opponent, and makes the same choice.
 
     It keeps the opponent's own tables. Where the opponent chooses at random, it changes sides:
     other rules for such trials, which depend on its last choice and outcome, win as often.
@@ -119,7 +119,7 @@ class _Memory:
 
 
 class ArmFilter(_Learner):
-    """Of DriftingBandit: a Kalman filter for each arm, and a bonus for uncertainty.
+    """Of DriftingBandit: a Kalman filter for each arm, and a bonus for arms that it knows less.
 
     Args:
         bonus: of an arm, in SDs of its mean; the default is the best of a grid.
