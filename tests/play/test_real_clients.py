@@ -1,7 +1,7 @@
 """Libraries of others make and train on tasks by their ids, as their own documentation does it.
 
 Each test is skipped where its library is not installed: `pip install torchrl tianshou 'ray[rllib]'`
-adds them; RLlib wants another Gymnasium than TorchRL, and so an environment of its own.
+adds them; RLlib wants another Gymnasium than TorchRL, and so a separate environment.
 Those of Gymnasium are in test_gymnasium_wrappers.py, those of Stable-Baselines3 in neurogym-sb3.
 """
 
