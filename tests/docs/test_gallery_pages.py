@@ -366,6 +366,7 @@ def test_two_tasks_are_trained_and_an_interrupted_training_continues(tmp_path):
     assert [record["seed"] for record in records] == [0, 1]
     assert all(record["done"] == 20 and record["cpu"] > 0 for record in records)
     words = [*(f"--only={task}" for task in PAIR), "--updates=20", "--steps=1024", "--seeds=2"]
+    words += ["--with=gru", "--with=rnn", "--with=recurrent-ppo"]
     words += [f"--out={out}", f"--measured={measured}", f"--page={page}", "--jobs=2"]
     # In a separate process, whose workers import the script by its path.
     command = [sys.executable, str(DOCS / "_make" / "train_gallery.py"), *words]
