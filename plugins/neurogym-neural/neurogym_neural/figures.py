@@ -259,9 +259,11 @@ def points(network: Any, activity: Activity, inputs: Activity) -> tuple[Figure, 
         )
         for k in range(len(means.mean)):
             path = (means.mean[k] - centre) @ ways
-            own = by in means.conditions and means.conditions[by][k] == level
+            parted = by in means.conditions
+            own = parted and means.conditions[by][k] == level
+            others = "means of others" if parted else "condition means"
             ax.plot(path[:, 0], path[:, 1], color="0.35" if own else "0.8", lw=0.8,
-                    label=f"means of this {by}" if own else "means of others")  # fmt: skip
+                    label=f"means of this {by}" if own else others)  # fmt: skip
         where = (found.points - centre) @ ways
         for stable, marker in ((True, "o"), (False, "x")):
             one = where[found.stable == stable]
