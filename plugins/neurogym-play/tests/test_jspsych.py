@@ -340,7 +340,7 @@ def test_a_wrong_plugin_is_found(browser: Any, study: Callable[..., str], name: 
     [
         (DOTS, ""),
         ("cognition/AttentionalBlink-v0", "The stimuli can flash 5 times a second."),
-        ("dynamics/PerceptualDecision-v0", "The lamps can change 50 times a second."),
+        ("memory/GradedComparison-v0", "The lamps can change 10 times a second."),
     ],
 )
 def test_flicker_is_announced_before_the_instructions(
