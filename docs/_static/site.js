@@ -62,7 +62,7 @@ document.addEventListener("DOMContentLoaded", () => {
 document.addEventListener("DOMContentLoaded", () => {
   const page = /\/docs\/(gallery-results|leaderboard|agent-results|results|performance|neurons|coverage)\.html$/.exec(location.pathname);
   if (!page) return;
-  const range = /^(-?[\d.]+) ?[([](-?[\d.]+)(?:–|, | to )(-?[\d.]+)[)\]]$/;
+  const range = /^(-?[\d.]+)\*? ?[([](-?[\d.]+)(?:–|, | to )(-?[\d.]+)[)\]]$/;
   const number = (text) => (/^[≥≤]? ?[-+]?[\d.]/.test(text) ? parseFloat(text.replace(/^[≥≤] ?|,(?=\d{3})/g, "")) : NaN);
   const textOf = (row, k) => row.cells[k]?.dataset.value ?? row.cells[k]?.textContent.trim() ?? "";
   const svg = (name, attributes) => {
