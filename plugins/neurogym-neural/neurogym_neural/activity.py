@@ -24,7 +24,8 @@ class Means:
         conditions: name -> (c,) values, one per condition.
         mean: (c, T, units).
         sem: (c, T, units) standard error of the mean; NaN where fewer than two count.
-        n: (c, T) trials or subjects that count, without those that have ended.
+        n: (c, T, units) trials or subjects that count, without those that have ended or in which
+            the unit is missing (NaN).
         time: (T,) ms.
         over: "trial", or the column whose values are the subjects: the unit of replication.
     """
@@ -56,7 +57,7 @@ class Means:
         from scipy.special import stdtrit
 
         with np.errstate(invalid="ignore"):
-            freedom = np.where(self.n > 1, self.n - 1, np.nan)[..., None]
+            freedom = np.where(self.n > 1, self.n - 1, np.nan)
             half = stdtrit(freedom, (1 + level) / 2) * self.sem
         return self.mean - half, self.mean + half
 
@@ -484,15 +485,15 @@ def _column(name: str, values: Any, length: int, of: str) -> np.ndarray:
 def _mean_of(
     rates: np.ndarray, subjects: np.ndarray | None, mask: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return mean and standard error, (T, units), and how many count, (T,)."""
+    """Return mean, standard error, and how many count, (T, units) each."""
     with np.errstate(invalid="ignore", divide="ignore"):
         if subjects is not None:
             own = subjects[mask]
             rates = np.array([nanmean(rates[own == one]) for one in np.unique(own)])
         mean = nanmean(rates)
-        n = np.isfinite(rates).all(axis=2).sum(axis=0)
+        n = np.isfinite(rates).sum(axis=0)
         spread = np.sqrt(np.nansum((rates - mean) ** 2, axis=0))
-        return mean, spread / np.sqrt(n * np.where(n > 1, n - 1, np.nan))[:, None], n
+        return mean, spread / np.sqrt(n * np.where(n > 1, n - 1, np.nan)), n
 
 
 def nanmean(values: np.ndarray, axis: int | tuple[int, ...] | None = 0) -> np.ndarray:
