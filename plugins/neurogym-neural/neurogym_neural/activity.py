@@ -333,10 +333,12 @@ class Activity:
         Args:
             of: the activity with the mean and the SD, such as a training half; default: this one.
         """
-        values = (self if of is None else of).rates
+        values = (self if of is None else of).rates.astype(np.float64)
         mean = nanmean(values, axis=(0, 1))
         sd = np.sqrt(nanmean((values - mean) ** 2, axis=(0, 1)))
-        return self._with((self.rates - mean) / np.where(sd == 0, np.inf, sd))
+        finite = np.abs(values[np.isfinite(values)])
+        least = 1e-6 * float(finite.max(initial=0))  # rounding errors of single precision
+        return self._with((self.rates - mean) / np.where(sd <= least, np.inf, sd))
 
     def mean(self, by: str | Sequence[str], *, over: str = "trial") -> Means:
         """Return means of each condition.
@@ -396,8 +398,14 @@ class Activity:
             seed: seed of the draws.
 
         Raises:
-            InvalidValueError: more units or trials than there are, or all rates are 0.
+            InvalidValueError: no rate above 0, more units or trials than there are, or all rates
+                are 0.
         """
+        if not 0 < hz < np.inf:
+            raise InvalidValueError(
+                f"observed() was given hz={hz!r}. Expected a mean rate above 0, spikes per second."
+                " Give 10, for example."
+            )
         rng = np.random.default_rng(seed)
         n, _, width = self.rates.shape
         for name, number, most in (("units", units, width), ("trials", trials, n)):

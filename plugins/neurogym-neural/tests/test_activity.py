@@ -176,6 +176,17 @@ def test_z_scores_may_be_those_of_other_trials():
     assert (Activity(np.ones((2, 2, 1)), {"a": [0, 1]}, step=1).zscore().rates == 0).all()
 
 
+def test_z_scores_of_constant_rates_are_0_whatever_their_rounding():
+    constant = Activity(np.full((6, 500, 3), 0.3), {"a": np.zeros(6)}, step=10)
+    assert (constant.zscore().rates == 0).all()
+
+
+@pytest.mark.parametrize("hz", [-1, 0, np.nan, np.inf])
+def test_a_rate_that_no_recording_has_is_refused(hz):
+    with pytest.raises(InvalidValueError, match="above 0"):
+        counting().observed(hz)
+
+
 def test_rates_below_0_are_counted_from_the_minimum_of_their_unit():
     """Bounds of 4.5 SE on 12 means: false alarms below 1e-4; the seed is fixed."""
     rates = np.tile(np.linspace(-1, 1, 12)[:, None], (4000, 1, 1))
