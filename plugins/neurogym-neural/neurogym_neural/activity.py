@@ -24,7 +24,8 @@ class Means:
         conditions: name -> (c,) values, one per condition.
         mean: (c, T, units).
         sem: (c, T, units) standard error of the mean; NaN where fewer than two count.
-        n: (c, T) trials or subjects that count, without those that have ended.
+        n: (c, T, units) trials or subjects that count, without those that have ended or in which
+            the unit is missing (NaN).
         time: (T,) ms.
         over: "trial", or the column whose values are the subjects: the unit of replication.
     """
@@ -56,7 +57,7 @@ class Means:
         from scipy.special import stdtrit
 
         with np.errstate(invalid="ignore"):
-            freedom = np.where(self.n > 1, self.n - 1, np.nan)[..., None]
+            freedom = np.where(self.n > 1, self.n - 1, np.nan)
             half = stdtrit(freedom, (1 + level) / 2) * self.sem
         return self.mean - half, self.mean + half
 
@@ -332,10 +333,12 @@ class Activity:
         Args:
             of: the activity with the mean and the SD, such as a training half; default: this one.
         """
-        values = (self if of is None else of).rates
+        values = (self if of is None else of).rates.astype(np.float64)
         mean = nanmean(values, axis=(0, 1))
         sd = np.sqrt(nanmean((values - mean) ** 2, axis=(0, 1)))
-        return self._with((self.rates - mean) / np.where(sd == 0, np.inf, sd))
+        finite = np.abs(values[np.isfinite(values)])
+        least = 1e-6 * float(finite.max(initial=0))  # rounding errors of single precision
+        return self._with((self.rates - mean) / np.where(sd <= least, np.inf, sd))
 
     def mean(self, by: str | Sequence[str], *, over: str = "trial") -> Means:
         """Return means of each condition.
@@ -395,8 +398,14 @@ class Activity:
             seed: seed of the draws.
 
         Raises:
-            InvalidValueError: more units or trials than there are, or all rates are 0.
+            InvalidValueError: no rate above 0, more units or trials than there are, or all rates
+                are 0.
         """
+        if not 0 < hz < np.inf:
+            raise InvalidValueError(
+                f"observed() was given hz={hz!r}. Expected a mean rate above 0, spikes per second."
+                " Give 10, for example."
+            )
         rng = np.random.default_rng(seed)
         n, _, width = self.rates.shape
         for name, number, most in (("units", units, width), ("trials", trials, n)):
@@ -484,15 +493,15 @@ def _column(name: str, values: Any, length: int, of: str) -> np.ndarray:
 def _mean_of(
     rates: np.ndarray, subjects: np.ndarray | None, mask: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return mean and standard error, (T, units), and how many count, (T,)."""
+    """Return mean, standard error, and how many count, (T, units) each."""
     with np.errstate(invalid="ignore", divide="ignore"):
         if subjects is not None:
             own = subjects[mask]
             rates = np.array([nanmean(rates[own == one]) for one in np.unique(own)])
         mean = nanmean(rates)
-        n = np.isfinite(rates).all(axis=2).sum(axis=0)
+        n = np.isfinite(rates).sum(axis=0)
         spread = np.sqrt(np.nansum((rates - mean) ** 2, axis=0))
-        return mean, spread / np.sqrt(n * np.where(n > 1, n - 1, np.nan))[:, None], n
+        return mean, spread / np.sqrt(n * np.where(n > 1, n - 1, np.nan)), n
 
 
 def nanmean(values: np.ndarray, axis: int | tuple[int, ...] | None = 0) -> np.ndarray:

@@ -263,12 +263,13 @@ def _recorded(
         ) from None
     from neurogym_neural.networks import bound_for, record_run
 
+    opened = [Run.open(Path(folder)) for folder in runs]
+    _distinct(runs, [run.experiment.seed for run in opened])
     found, kinds, bounds = [], set(), []
     each = -(-given["untrained"] // len(runs))
     with Progress("networks", len(runs)) as bar:
-        for k, folder in enumerate(runs):
+        for k, (folder, run) in enumerate(zip(runs, opened, strict=True)):
             bar.show(k)
-            run = Run.open(Path(folder))
             kinds.add(run.kind())
             if len(kinds) > 1:
                 raise click.UsageError(
@@ -299,6 +300,17 @@ def _recorded(
             f" median reaction time of {given['speed']:g} ms"
         )
     return found, facts
+
+
+def _distinct(runs: tuple[str, ...], seeds: list[int]) -> None:
+    """Refuse runs of one seed, which are one network, however often they are given."""
+    for seed in seeds:
+        same = [folder for folder, one in zip(runs, seeds, strict=True) if one == seed]
+        if len(same) > 1:
+            raise click.UsageError(
+                f"The runs {', '.join(same)} have the same seed, {seed}, and count as one network."
+                " Expected runs of different seeds. Give each seed once: `ngym train --seed`."
+            )
 
 
 def _answered(recorded: Recorded) -> float:

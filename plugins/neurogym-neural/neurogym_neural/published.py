@@ -340,7 +340,9 @@ def scaling(system: System) -> dict[str, float]:
     produced = activity.align("production", 0, float(lasts[kept].max()) + activity.step)
     shown = Activity(produced.rates[kept], {"lasts": lasts[kept]}, step=activity.step)
     found = temporal_scaling(shown, "lasts")
-    return {"index": found.index, "index of units that turn": found.turning}
+    # In counts, the noise of spikes turns: a single ramp would have units that do.
+    turning = np.nan if activity.kind == "count" else found.turning
+    return {"index": found.index, "index of units that turn": turning}
 
 
 @signature("prior-curvature")

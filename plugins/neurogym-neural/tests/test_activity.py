@@ -96,7 +96,7 @@ def test_means_of_conditions_leave_out_trials_that_have_ended():
     means = Activity(rates, {"side": ["l", "l", "r"]}, step=10).mean(by="side")
     assert means.conditions["side"].tolist() == ["l", "r"]
     assert means.mean[..., 0].tolist() == [[2, 2], [10, 20]]
-    assert means.n.tolist() == [[2, 1], [1, 1]]
+    assert means.n[..., 0].tolist() == [[2, 1], [1, 1]]
     np.testing.assert_allclose(means.sem[..., 0], [[1, np.nan], [np.nan, np.nan]])
 
 
@@ -118,12 +118,23 @@ def test_a_single_subject_has_no_interval_and_one_without_the_condition_does_not
     rates = np.array([[1.0, 2], [3, np.nan], [10, 20]])[..., None]
     record = {"side": ["l", "l", "r"], "animal": ["a", "b", "b"]}
     means = Activity(rates, record, step=10).mean("side", over="animal")
-    assert means.n.tolist() == [[2, 1], [1, 1]]
+    assert means.n[..., 0].tolist() == [[2, 1], [1, 1]]
     assert np.isnan(means.interval()[0][1]).all()
     with pytest.raises(UnknownNameError, match="animals"):
         Activity(rates, record, step=10).mean("side", over="animals")
     with pytest.raises(InvalidValueError, match="between 0 and 1"):
         means.interval(95)
+
+
+def test_a_unit_that_is_missing_in_some_trials_leaves_the_others_their_error():
+    """All units had the number of trials of the unit with the fewest."""
+    rates = np.random.default_rng(0).poisson(2, (40, 3, 2)).astype(float)
+    rates[20:, :, 1] = np.nan
+    means = Activity(rates, {"s": np.zeros(40, int)}, step=10, kind="count").mean("s")
+    np.testing.assert_array_equal(means.n[0], [[40, 20]] * 3)
+    for unit, n in ((0, 40), (1, 20)):
+        sem = rates[:n, :, unit].std(axis=0, ddof=1) / np.sqrt(n)
+        np.testing.assert_allclose(means.sem[0, :, unit], sem, rtol=1e-5)
 
 
 def test_an_empty_condition_is_named():
@@ -163,6 +174,17 @@ def test_z_scores_may_be_those_of_other_trials():
     np.testing.assert_allclose(one.zscore().rates.mean(axis=(0, 1)), 0, atol=1e-5)
     assert (np.abs(other.zscore(of=one).rates.mean(axis=(0, 1))) > 1e-4).any()
     assert (Activity(np.ones((2, 2, 1)), {"a": [0, 1]}, step=1).zscore().rates == 0).all()
+
+
+def test_z_scores_of_constant_rates_are_0_whatever_their_rounding():
+    constant = Activity(np.full((6, 500, 3), 0.3), {"a": np.zeros(6)}, step=10)
+    assert (constant.zscore().rates == 0).all()
+
+
+@pytest.mark.parametrize("hz", [-1, 0, np.nan, np.inf])
+def test_a_rate_that_no_recording_has_is_refused(hz):
+    with pytest.raises(InvalidValueError, match="above 0"):
+        counting().observed(hz)
 
 
 def test_rates_below_0_are_counted_from_the_minimum_of_their_unit():

@@ -61,6 +61,15 @@ def test_errors_name_what_to_do(words, message):
     assert message in found.output
 
 
+def test_runs_of_one_seed_are_refused(runs):
+    """They counted as networks, and made chance smaller."""
+    for words in (("run-0", "run-0"), ("run-0", "run-1", "run-0/../run-1")):
+        found = invoked(*(runs / one for one in words), "--signature", "comparison-switch")
+        assert found.exit_code == 2
+        assert "have the same seed" in found.output
+        assert "Expected runs of different seeds" in found.output
+
+
 @pytest.mark.parametrize(
     ("answers", "bound", "said"),
     [

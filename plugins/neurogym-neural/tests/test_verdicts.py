@@ -374,6 +374,12 @@ def test_bumps_that_scale_pass_and_a_clock_and_a_ramp_do_not():
     assert np.isnan(ramp["index of units that turn"])
 
 
+def test_one_ramp_in_spikes_has_no_verdict_of_units_that_turn():
+    """The noise of spikes counted as turning, and the ramp passed."""
+    found = KNOWN["temporal-scaling"].measured(intervals("ramp"), hz=10)
+    assert np.isnan(found["index of units that turn"])
+
+
 def test_shuffled_trials_have_the_intervals_of_other_trials():
     """They kept their own, so that no network exceeded this control."""
     scaled = intervals("scaled")
