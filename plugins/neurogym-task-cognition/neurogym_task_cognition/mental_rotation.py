@@ -27,8 +27,9 @@ class MentalRotation(Task):
     the figures by the share `price` of it, until the end of the window. Performance is the reward
     relative to `correct`. An ideal observer compares all rotations at once, answers at once, and
     earns 1. Guessing at once earns 0.5; both figures have the same distances, in the same order or
-    in the opposite one, so that no figure alone and no sum of them shows the answer. A match
-    without a rotation is right in 0.55.
+    in the opposite one, so that no figure alone shows the answer. A match without a rotation is
+    right in 0.55. A subject need not rotate: on which side of the largest distance the larger
+    neighbour lies changes in a mirror image alone, and comparing the sides of both figures earns 1.
 
     Such an observer is as fast with large angles as with small ones. The time that people take
     rises linearly with the angle. An observer of the package that turns the figure,

@@ -54,9 +54,18 @@ class SequenceRecall(Task):
 
     def define(self) -> None:
         known = len(self.items)
+        if any(size != int(size) for size in self.sizes):
+            raise InvalidValueError(
+                f"{self.name} was given sizes={self.sizes!r}; give whole numbers."
+            )
         if not self.sizes or not all(1 <= size <= known for size in self.sizes):
             raise InvalidValueError(
                 f"{self.name} was given sizes={self.sizes!r}; give 1 to {known} {self.order}."
+            )
+        if not self.soa >= 2 * self.dt:
+            raise InvalidValueError(
+                f"{self.name} was given soa={self.soa!r}; give at least two steps, {2 * self.dt:g}"
+                f" ms, since a {self.item} is shown for half of it."
             )
         self.observe(**{"fixation": 1, self.item: self.items})
         self.act(**{"rest": 1, self.recall: self.items})

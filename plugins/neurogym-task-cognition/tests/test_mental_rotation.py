@@ -83,6 +83,18 @@ def test_sums_and_single_figures_tell_nothing():
         assert abs(np.corrcoef(unit, batch.conditions["mirror"])[0, 1]) < 0.15
 
 
+def test_comparing_the_sides_of_the_larger_neighbour_earns_1_without_a_rotation():
+    def side(outline):
+        peak, rows = outline.argmax(axis=1), np.arange(len(outline))
+        return outline[rows, (peak + 1) % 18] > outline[rows, peak - 1]
+
+    def subject(env, observations):
+        one, other = (observations[:, env.task.channels[name]] for name in ("first", "second"))
+        return np.where(one.any(axis=1), 1 + (side(one) != side(other)), 0)
+
+    assert (run(MentalRotation(), subject, 200, num_envs=20, seed=1)["performance"] == 1).all()
+
+
 @pytest.mark.parametrize("wrong", [{"angles": ()}, {"angles": (30,)}, {"angles": (200,)}])
 def test_impossible_angles_are_refused(wrong):
     with pytest.raises(InvalidValueError, match="MentalRotation"):

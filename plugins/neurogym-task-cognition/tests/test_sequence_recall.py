@@ -107,3 +107,15 @@ def test_a_blurred_memory_errs_in_the_middle_and_confuses_neighbours():
 def test_impossible_numbers_of_blocks_are_refused(sizes):
     with pytest.raises(InvalidValueError, match="SequenceRecall"):
         SequenceRecall(sizes=sizes)
+
+
+def test_sizes_that_are_no_whole_numbers_are_refused():
+    with pytest.raises(InvalidValueError, match="whole numbers"):
+        SequenceRecall(sizes=(2.5,))
+
+
+@pytest.mark.parametrize("wrong", [{"soa": 0}, {"soa": -100}, {"soa": 150}, {"soa": 150, "dt": 80}])
+def test_a_block_is_shown_for_a_step_at_least(wrong):
+    with pytest.raises(InvalidValueError, match="two steps"):
+        SequenceRecall(**wrong)
+    assert SequenceRecall(soa=200).sample(2, seed=1)

@@ -9,6 +9,8 @@ from neurogym_task_dynamics.path_integration import PathIntegration
 
 PLACED = 0
 """Seed of the centres of place cells, which are the same in all trials and for all subjects."""
+FEWEST = 16
+"""Smallest number of cells: with 16, staying at the first place earns 0.08, with 8, 0.14."""
 
 
 class PathIntegrationPlaceCells(PathIntegration):
@@ -56,11 +58,12 @@ class PathIntegrationPlaceCells(PathIntegration):
     tolerance: float = 0.05
 
     def declare_report(self) -> None:
-        if self.cells < 2 or self.width <= 0 or (self.surround or 2) <= 1:
+        surround = self.surround is None or self.surround > 1
+        if self.cells < FEWEST or not self.width > 0 or not surround or not self.tolerance > 0:
             raise InvalidValueError(
-                f"{self.name} was given cells={self.cells!r}, width={self.width!r} and"
-                f" surround={self.surround!r}; give at least 2 cells, a width above 0, and a"
-                " surround above 1 or None."
+                f"{self.name} was given cells={self.cells!r}, width={self.width!r},"
+                f" surround={self.surround!r} and tolerance={self.tolerance!r}; give at least"
+                f" {FEWEST} cells, a width and a tolerance above 0, and a surround above 1 or None."
             )
         rng, half = np.random.default_rng(PLACED), self.box / 2
         self._centres = rng.uniform(-half, half, (self.cells, 2))

@@ -46,10 +46,11 @@ class IBLWheelGain(IBLWheel):
     hazard: float = 0.02
 
     def declare_interface(self) -> None:
-        if len(self.gains) < 2 or min(self.gains) <= 0 or not 0 <= self.hazard <= 1:
+        known = all(0 < gain < np.inf for gain in self.gains)
+        if len(set(self.gains)) < 2 or not known or not 0 <= self.hazard <= 1:
             raise InvalidValueError(
                 f"IBLWheelGain was given gains={self.gains!r} and hazard={self.hazard!r}; give at"
-                " least two gains above 0, and a hazard from 0 to 1."
+                " least two different gains, finite and above 0, and a hazard from 0 to 1."
             )
         super().declare_interface()
 

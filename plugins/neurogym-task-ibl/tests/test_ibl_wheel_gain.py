@@ -70,7 +70,17 @@ def test_a_subject_that_turns_for_a_time_misses_at_the_smaller_gain():
     assert low == 0
 
 
-@pytest.mark.parametrize("wrong", [{"gains": (4.0,)}, {"gains": (0.0, 8.0)}, {"hazard": 2.0}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"gains": (4.0,)},
+        {"gains": (4.0, 4.0)},
+        {"gains": (0.0, 8.0)},
+        {"gains": (4.0, float("nan"))},
+        {"gains": (4.0, float("inf"))},
+        {"hazard": 2.0},
+    ],
+)
 def test_impossible_gains_are_refused(wrong):
     with pytest.raises(InvalidValueError, match="IBLWheelGain"):
         IBLWheelGain(**wrong)

@@ -59,6 +59,12 @@ class Reach(Task):
                 f"{self.name} was given radius={self.radius:g} and effort={self.effort:g}; give a"
                 " radius above 0, and an effort of at least 0."
             )
+        window = self.timing["reach"].mean
+        if not 0 < self.keep <= window:
+            raise InvalidValueError(
+                f"{self.name} was given keep={self.keep:g} and a reach of {window:g} ms; give a time"
+                " above 0 that fits in the reach."
+            )
         vectors = dict.fromkeys(("target", "hand", "velocity"), ("x", "y"))
         self.observe(hold=1, **vectors, **self.more_channels())
         self.act(force=Axis(-LARGEST, LARGEST, size=2))

@@ -62,6 +62,11 @@ class RandomTarget(Reach):
                 f"RandomTarget was given p_catch={self.p_catch!r} and p_bump={self.p_bump!r}; give"
                 " proportions from 0 to 1."
             )
+        if not self.radius < NEAREST:
+            raise InvalidValueError(
+                f"RandomTarget was given radius={self.radius:g}; give a radius below {NEAREST:g} dm,"
+                " the smallest distance of a target from its start, since resting is right else."
+            )
         return {
             "catch": Choice((False, True), p=(1 - self.p_catch, self.p_catch)),
             "bumped": Choice((False, True), p=(1 - self.p_bump, self.p_bump)),

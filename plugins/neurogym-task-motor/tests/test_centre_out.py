@@ -153,7 +153,9 @@ def test_the_reacher_earns_1_and_resting_the_share_of_trials_without_a_go_cue():
     assert rests == pytest.approx(0.2, abs=0.093)
 
 
-@pytest.mark.parametrize("wrong", [{"p_catch": 2.0}, {"p_bump": -1.0}, {"radius": 0.0}])
+@pytest.mark.parametrize(
+    "wrong", [{"p_catch": 2.0}, {"p_bump": -1.0}, {"radius": 0.0}, {"radius": 0.4}, {"radius": 5.0}]
+)
 def test_impossible_random_targets_are_refused(wrong):
     with pytest.raises(InvalidValueError, match="RandomTarget"):
         RandomTarget(**wrong)
@@ -304,6 +306,11 @@ def test_the_cursor_is_seen_after_the_reach_only_where_the_hand_is_turned():
         (DelayedCentreOut, {"directions": 0}),
         (DelayedCentreOut, {"radius": 2.0}),
         (DelayedCentreOut, {"effort": -1.0}),
+        (DelayedCentreOut, {"keep": 0.0}),
+        (DelayedCentreOut, {"keep": -1.0}),
+        (RandomTarget, {"keep": 2000.0}),
+        (RandomTarget, {"keep": 300.0, "timing": {"reach": 200}}),
+        (ForceField, {"keep": 801.0}),
         (ForceField, {"p_catch": 1.5}),
         (ForceField, {"strength": -1.0}),
         (VisuomotorRotation, {"rotation": 200.0}),
