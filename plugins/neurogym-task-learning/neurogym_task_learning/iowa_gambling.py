@@ -35,8 +35,10 @@ class IowaGambling(Task):
     Rewards are gains minus losses / 1,000. Performance is the share of choices of C and D; the
     usual score, their share minus that of A and B, is 2 * performance - 1. Guessing, and always the
     same place, earn 0.5. The ideal, which knows the decks but not their places, and takes a good
-    one as soon as its cards show it, earns 0.99. People come to it slowly, and prefer the decks
-    with rare losses. The condition `decks` has the deck at each place, 0 for A to 3 for D.
+    one as soon as its cards show it, earns 0.99. So does a subject that repeats a right choice and
+    is shown which one is right; one that leaves its place at random after a net loss of more than
+    100, and remembers nothing else, earns 0.94. People come to it slowly, and prefer the decks with
+    rare losses. The condition `decks` has the deck at each place, 0 for A to 3 for D.
 
     Deviations from the paper: losses come in a random order within ten cards (there, a fixed one);
     decks have new places in each session; gain and loss are one reward; the losses of C that make

@@ -18,7 +18,7 @@ from neurogym_task_learning.redrawn_bandit import RedrawnBandit
 from neurogym_task_learning.uncoupled_foraging import UncoupledForaging
 from neurogym_task_learning.volatile_reversal import VolatileReversal
 
-from neurogym_core import InvalidValueError, run
+from neurogym_core import InvalidValueError, Subject, run
 from neurogym_core.tools import find_task
 
 IDEALS = {
@@ -506,3 +506,21 @@ def test_more_beads_are_drawn_if_they_tell_less_or_cost_less():
 def test_impossible_parameters_are_refused(task, wrong):
     with pytest.raises(InvalidValueError, match=task.__name__):
         task(**wrong)
+
+
+class Leaver(Subject):
+    """Leaves its place at random after a net loss of more than 100; remembers nothing else."""
+
+    def begin(self, env):
+        self.place = self.rng.integers(4, size=env.num_envs)
+
+    def __call__(self, env, observations):
+        moved = (self.place + self.rng.integers(1, 4, size=len(self.place))) % 4
+        self.place = np.where(env.last_reward < -0.1, moved, self.place)
+        return self.place
+
+
+def test_leaving_after_large_losses_earns_what_the_page_of_the_gambling_task_says():
+    # The SE of 80 sessions is below 0.01.
+    earned = run("learning/IowaGambling-v0", Leaver(), 8000, seed=1)["performance"].mean()
+    assert abs(earned - 0.94) < 0.03

@@ -24,10 +24,10 @@ class MixedGambles(Task):
     With an `aversion` of 1 (the default), an expected outcome above 0 is a reason to accept, which
     0.86 of the gambles have: always accepting earns 0.88, with 0.02 of gambles that are worth
     nothing. Looking at the gain alone, rejecting gains of 10 and 12 $, earns 0.91, and looking at
-    the loss alone no more than always accepting. Such it is in the paper. With the median aversion of the paper's people, 1.93, they accept 0.53 of the gambles:
-    ``aversion=1.93`` makes a subject that learns from rewards averse to losses. The ratio of the
-    slopes of acceptance on losses and on gains measures aversion, however often gambles are
-    accepted.
+    the loss alone no more than always accepting. Such it is in the paper. With the median aversion
+    of the paper's people, 1.93, they accept 0.53 of the gambles: ``aversion=1.93`` makes a subject
+    that learns from rewards averse to losses. The ratio of the slopes of acceptance on losses and
+    on gains measures aversion, however often gambles are accepted.
 
     Deviations from the paper: two answers (there, four, for strongly and weakly); accepted gambles
     are played at once (not compared with the paper); durations are ours.

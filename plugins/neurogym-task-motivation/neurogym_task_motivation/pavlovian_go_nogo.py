@@ -28,10 +28,10 @@ class PavlovianGoNogo(Task):
     Performance is the share of right actions. The ideal, which follows Bayes' rule over the 24
     orders of the cues, earns 0.984; a learner about each cue alone, which knows what there is to
     win and to lose, 0.976. Keeping the action of a cue after its better outcome and changing it
-    after the worse one, by the outcomes that the cue has had, earns 0.78. Never pressing earns 0.50, as does always pressing on the target's side.
-    People press too often to win and too seldom to avoid a loss, which no reward asks for: a
-    subject without such a tendency, as the ideal or a network, does not show it. See `kind` in the
-    record.
+    after the worse one, by the outcomes that the cue has had, earns 0.78. Never pressing
+    earns 0.50, as does always pressing on the target's side. People press too often to win and too
+    seldom to avoid a loss, which no reward asks for: a subject without such a tendency, as the
+    ideal or a network, does not show it. See `kind` in the record.
 
     Deviations from the paper:
 

@@ -62,8 +62,8 @@ class Reach(Task):
         window = self.timing["reach"].mean
         if not 0 < self.keep <= window:
             raise InvalidValueError(
-                f"{self.name} was given keep={self.keep:g} and a reach of {window:g} ms; give a time"
-                " above 0 that fits in the reach."
+                f"{self.name} was given keep={self.keep:g} and a reach of {window:g} ms; give a"
+                " time above 0 that fits in the reach."
             )
         vectors = dict.fromkeys(("target", "hand", "velocity"), ("x", "y"))
         self.observe(hold=1, **vectors, **self.more_channels())

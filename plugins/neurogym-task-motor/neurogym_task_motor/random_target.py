@@ -29,7 +29,8 @@ class RandomTarget(Reach):
     Performance is the fraction of right trials. The observer
     `neurogym_task_motor.observers:Reacher`, which corrects all that it sees at once, earns 1.
     Resting earns 0.2, from trials without a go cue, and the same reach in all trials nothing more:
-    starts and targets have to be seen. Reaching at the target's onset, without waiting for the go
+    starts and targets have to be seen. A reach to the seen target that looks at nothing on its way,
+    and so corrects no bump, earns 0.6. Reaching at the target's onset, without waiting for the go
     cue, ends the trial as an abort.
 
     Deviations from the paper:
@@ -64,7 +65,7 @@ class RandomTarget(Reach):
             )
         if not self.radius < NEAREST:
             raise InvalidValueError(
-                f"RandomTarget was given radius={self.radius:g}; give a radius below {NEAREST:g} dm,"
+                f"RandomTarget was given radius={self.radius:g}; give one below {NEAREST:g} dm,"
                 " the smallest distance of a target from its start, since resting is right else."
             )
         return {

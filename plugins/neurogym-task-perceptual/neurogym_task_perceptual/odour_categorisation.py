@@ -24,8 +24,9 @@ class OdourCategorisation(Task):
     Time has a price: the reward of the right report falls by the share `price` of it from the first
     to the last moment at which it counts, in steps of 100 ms. Performance is the reward relative to
     that of the first moment. The ideal observer reports at once, and earns 0.863: 0.64, 0.86, 0.96
-    and 1.00 from the hardest mixture to the pure odours. Always the same report earns 0.5. As the
-    paper has it, the first sniff shows all that there is.
+    and 1.00 from the hardest mixture to the pure odours. Always the same report earns 0.5, and a
+    subject that smells one of the two odours alone 0.81: the share of one shows that of the other.
+    As the paper has it, the first sniff shows all that there is.
 
     Deviations from the paper:
 
