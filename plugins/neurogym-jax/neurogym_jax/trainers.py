@@ -102,11 +102,11 @@ class JaxPPOTrainer(Trainer):
 
     def _learn(self, until: int, watch: Watch) -> None:
         # Those that met the last criterion may have to learn for this one.
-        self._tested = {which: self._record(which) for which in self._kept}
-        met = {which for which, record in self._tested.items() if watch.meets(record)}
-        still = {which: kept for which, kept in self._kept.items() if which in met}
         self.learner = self.learner._replace(weights=self._weights())
-        self._kept = still
+        self._tested = {which: self._record(which) for which in self._kept}
+        for which, record in self._tested.items():
+            if not watch.meets(record):
+                del self._kept[which]
         if not self.curve and self._test(watch):
             return
         while self.done < until:

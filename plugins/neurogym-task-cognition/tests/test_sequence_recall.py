@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from neurogym_task_cognition.observers import BlurredOrder, Order
 from neurogym_task_cognition.sequence_recall import SequenceRecall
+from neurogym_task_cognition.serial_recall import SerialRecall
 
 from neurogym_core import InvalidValueError, run
 
@@ -109,13 +110,15 @@ def test_impossible_numbers_of_blocks_are_refused(sizes):
         SequenceRecall(sizes=sizes)
 
 
-def test_sizes_that_are_no_whole_numbers_are_refused():
+@pytest.mark.parametrize("task", [SequenceRecall, SerialRecall])
+def test_sizes_that_are_no_whole_numbers_are_refused(task):
     with pytest.raises(InvalidValueError, match="whole numbers"):
-        SequenceRecall(sizes=(2.5,))
+        task(sizes=(2.5,))
 
 
+@pytest.mark.parametrize("task", [SequenceRecall, SerialRecall])
 @pytest.mark.parametrize("wrong", [{"soa": 0}, {"soa": -100}, {"soa": 150}, {"soa": 150, "dt": 80}])
-def test_a_block_is_shown_for_a_step_at_least(wrong):
+def test_an_item_is_shown_for_a_step_at_least(wrong, task):
     with pytest.raises(InvalidValueError, match="two steps"):
-        SequenceRecall(**wrong)
-    assert SequenceRecall(soa=200).sample(2, seed=1)
+        task(**wrong)
+    assert task(soa=200).sample(2, seed=1)

@@ -76,15 +76,3 @@ def test_a_blurred_memory_errs_in_the_middle_and_confuses_neighbours():
 def test_impossible_lengths_are_refused(sizes):
     with pytest.raises(InvalidValueError, match="SerialRecall"):
         SerialRecall(sizes=sizes)
-
-
-def test_sizes_that_are_no_whole_numbers_are_refused():
-    with pytest.raises(InvalidValueError, match="whole numbers"):
-        SerialRecall(sizes=(2.5,))
-
-
-@pytest.mark.parametrize("wrong", [{"soa": 0}, {"soa": -100}, {"soa": 150}, {"soa": 150, "dt": 80}])
-def test_a_letter_is_shown_for_a_step_at_least(wrong):
-    with pytest.raises(InvalidValueError, match="two steps"):
-        SerialRecall(**wrong)
-    assert SerialRecall(soa=200).sample(2, seed=1)

@@ -99,22 +99,6 @@ class Navigator(_Observer):
     def __init__(self, moves: bool = True) -> None:
         self.moves = moves
 
-    def follow(self, task, seen) -> None:
-        start = seen["start"]
-        moved = self.output + self.moves * seen["velocity"] * task.dt / 1000
-        self.output = np.where(start[:, 2:] > 0.5, start[:, :2], moved)
-
-
-class PlaceNavigator(_Observer):
-    """Of PathIntegrationPlaceCells: adds up the velocity, and has the activity of its place.
-
-    Args:
-        moves: whether it does; otherwise it reports the position of the beginning.
-    """
-
-    def __init__(self, moves: bool = True) -> None:
-        self.moves = moves
-
     def begin(self, env: TaskVectorEnv) -> None:
         super().begin(env)
         self._place = np.zeros((env.num_envs, 2))
@@ -123,6 +107,14 @@ class PlaceNavigator(_Observer):
         start = seen["start"]
         moved = self._place + self.moves * seen["velocity"] * task.dt / 1000
         self._place = np.where(start[:, 2:] > 0.5, start[:, :2], moved)
+        self.output = self._place
+
+
+class PlaceNavigator(Navigator):
+    """Of PathIntegrationPlaceCells: a navigator that has the activity of its place."""
+
+    def follow(self, task, seen) -> None:
+        super().follow(task, seen)
         self.output = task.activity(self._place)
 
 
