@@ -32,7 +32,8 @@ class IBLWheel(IBL):
     the grating shows contrast / 100, shared between the two adjacent units. The `choice` of the
     record is the direction in which the grating was moved when it reached the centre or 70 degrees,
     and `reaction_time` the time from its onset until then (the paper's mice took a median of
-    0.47 s).
+    0.47 s). Each step of turning before the grating appears, which begins the quiescence again, is
+    an event, `early turn`.
 
     Turning at random is correct in half of the trials and an error in nearly all others, because
     within 60 s the grating reaches either side; resting is a miss. A subject without memory, which
@@ -103,6 +104,7 @@ class IBLWheel(IBL):
         )
         restart = now.in_period("quiescence") & (action != 0)
         goto = np.where(restart, now.number_of("quiescence"), goto)
+        now.event(restart, "early turn")
         outcome = np.select(
             [centred, gone, late], [Outcome.CORRECT, Outcome.ERROR, Outcome.MISS], Outcome.NONE
         )

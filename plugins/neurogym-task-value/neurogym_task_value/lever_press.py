@@ -41,6 +41,8 @@ class LeverPress(Task):
     of the trials; pressing as long as the cue is on is never correct. The cue need not be seen: it
     is nearly always on after 800 ms, so that waiting as long, pressing four times and releasing,
     again and again, earns 1. Performance is the reward relative to that of four presses at once.
+    The events of the record are each `press`, each step of pressing without the cue (`early
+    press`), and each `poke`.
 
     Deviations from the paper: none; there is no single original. In NeuroGym's task the fourth
     press itself is rewarded, so that pressing while the cue is on is enough; rats had to press at
@@ -136,6 +138,9 @@ class LeverPress(Task):
         now.trial_state["held"] = np.where(pressing, held + 1, 0.0)
         ended = at_lever & ((action == POKE) if self.poke else ~pressing & (held > 0))
         counted = held // self.steps_of_a_press == self.presses
+        now.event(pressing & ((held + 1) % self.steps_of_a_press == 0), "press")
+        now.event(~at_lever & (action == PRESS), "early press")
+        now.event(at_lever & (action == POKE), "poke")
         done, wrong = ended & counted, ended & ~counted
         late = at_lever & ~ended & (self._left(now) < 1.5 * self.dt)
         outcome = np.select(

@@ -36,8 +36,9 @@ class TreePatchLeaving(Task):
     of it: the reward divided by that of a tree which is left at the right time, at most 1, rises
     the longer a subject stays. Never leaving earns 1, at a sixth of the oracle's reward rate, and
     the oracle 0.88. Do not train or compare subjects by it: in version 1 of PatchLeaving,
-    performance is the reward rate. The record has the number of `harvests` of each tree. `choice`
-    and `reaction_time` are those of the last decision.
+    performance is the reward rate. The record has the number of `harvests` of each tree, and each
+    `harvest` as an event, with its apples. `choice` and `reaction_time` are those of the last
+    decision.
 
     Deviations from the paper:
 
@@ -96,6 +97,7 @@ class TreePatchLeaving(Task):
         state["apples"] = np.where(done, found, state["apples"])
         state["left"] = state["left"] * np.where(done, now.rng.beta(*self._beta, now.n), 1.0)
         state["harvests"] = state["harvests"] + done
+        now.event(done, "harvest", found)
         return found, None
 
     def step_observation(self, now: Any, obs: np.ndarray) -> np.ndarray:
@@ -134,9 +136,9 @@ class PatchLeaving(TreePatchLeaving):
     four harvests earns 0.99 too. The best policy needs no memory: the apples on display suffice.
 
     The condition `fresh` has the apples of the first harvest of each tree, (n, trees). The record
-    has the number of `trees` of a trial, and of the `harvests` of the last one; of each step,
-    `record_steps`. `choice` and `reaction_time` are those of the last decision. Trials that are
-    single trees are those of version 0 of PatchLeaving.
+    has the number of `trees` of a trial, and of the `harvests` of the last one; its events are each
+    `arrival` at a tree and each `harvest`, with its apples. `choice` and `reaction_time` are those
+    of the last decision. Trials that are single trees are those of version 0 of PatchLeaving.
 
     Deviations from the paper:
 
@@ -176,10 +178,12 @@ class PatchLeaving(TreePatchLeaving):
         state["harvests"] = np.where(travels, 0, state["harvests"])
         arrives = travels & (now.remaining < 1.5 * now.dt)
         state["trees"] = state["trees"] + arrives
+        now.event(arrives, "arrival")
         done = now.in_period("harvest") & (now.remaining < 1.5 * now.dt)
         tree = np.maximum(state["trees"] - 1, 0)
         found = np.where(done, now.conditions["fresh"][np.arange(now.n), tree] * state["left"], 0.0)
         state["apples"] = np.where(done, found, state["apples"])
         state["left"] = state["left"] * np.where(done, now.rng.beta(*self._beta, now.n), 1.0)
         state["harvests"] = state["harvests"] + done
+        now.event(done, "harvest", found)
         return found, None

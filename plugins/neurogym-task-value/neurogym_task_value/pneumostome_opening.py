@@ -47,7 +47,8 @@ class PneumostomeOpening(Task):
     There are no correct or wrong actions; performance is the reward relative to moving up at once
     and staying open. Always opening earns 0.2, because a fifth of the trials begins at the surface;
     acting at random 0.03. No memory is needed: the current observation alone earns 1. Nor
-    are eyes: moving up three times and opening, whatever is shown, earns 0.97.
+    are eyes: moving up three times and opening, whatever is shown, earns 0.97. The events of the
+    record are the beginnings of each `opening` at the surface, whose number the paper reports.
 
     Deviations from the paper:
 
@@ -73,7 +74,7 @@ class PneumostomeOpening(Task):
     rewards = {"correct": 0.0, "error": 0.0, "miss": 0.0}
     supervised = False
     go_cue = None
-    trial_state = {"risen": 0.0, "gained": 0.0}
+    trial_state = {"risen": 0.0, "gained": 0.0, "open": False}
 
     def define(self) -> None:
         if self.levels < 2 or not 0 < self.oxygen <= FULL:
@@ -126,6 +127,8 @@ class PneumostomeOpening(Task):
         moved = ((action == UP) * 1.0 - (action == DOWN)) * share
         depth = np.clip(self._depth(now) - moved, 0, self.levels - 1)
         now.trial_state["risen"] = now.conditions["depth"] - depth
+        now.event(opening & ~now.trial_state["open"].astype(bool), "opening")
+        now.trial_state["open"] = opening
         dead = self._oxygen(now) <= 1e-9
         paid = opening * now.conditions["pays"] * share
         now.answer(dead, action, Outcome.ERROR)

@@ -34,7 +34,8 @@ class SelfInitiatedChoice(Task):
     `feedback` shows whether there was a reward.
 
     Time before the poke belongs to the trial, so that slow subjects earn less per time. The record
-    has the number of `breaks` of the hold in each trial, and of `changes` of the block before it.
+    has the number of `breaks` of the hold in each trial, each of which is an event (`broken hold`),
+    and of `changes` of the block before it.
     Performance is that of the choice, whatever the start: after tone A, the expected reward of the
     chosen hole relative to the better one; after tone B, 1 for waiting. Always the same hole thus
     earns about 0.8, and a policy of the current observation alone 0.88; a sequence of actions that
@@ -98,6 +99,7 @@ class SelfInitiatedChoice(Task):
     def step_action(self, now: Any, action: np.ndarray) -> tuple[None, np.ndarray]:
         broken = now.in_period("hold") & (action != CENTRE)
         now.trial_state["breaks"] = now.trial_state["breaks"] + broken
+        now.event(broken, "broken hold")
         return None, np.where(broken, now.number_of("ready"), STAY)
 
     def step_target(self, now: Any) -> np.ndarray:

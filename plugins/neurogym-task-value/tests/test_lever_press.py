@@ -199,3 +199,20 @@ def test_lever_single_and_vector_env_agree(task, same_in_both):
 def test_impossible_levers_are_refused(wrong):
     with pytest.raises(InvalidValueError):
         LeverPress(**wrong)
+
+
+@pytest.mark.parametrize("dt", [20, 100])
+def test_events_are_the_presses_and_pokes(dt):
+    record = run(LeverPressWithPoke(dt=dt), "oracle", 50, seed=1)
+    events = record.events
+    assert (events["name"] == "press").sum() == 4 * 50
+    assert (events["name"] == "poke").sum() == 50
+    first = events["time"][events["trial"] == 0]
+    assert np.allclose(np.diff(first)[:3], 100)
+    assert np.isclose(first[4] - first[3], dt)  # the poke ends the trial on the next step
+
+
+def test_pressing_without_the_cue_is_an_event_of_its_own():
+    names = run(LeverPress(), "random", 50, seed=1).events["name"]
+    assert {"press", "early press"} == set(names.tolist())
+    assert set(run(LeverPress(), "oracle", 50, seed=1).events["name"].tolist()) == {"press"}

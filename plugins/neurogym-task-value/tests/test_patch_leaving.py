@@ -132,3 +132,19 @@ def test_a_stay_lasts_seven_minutes_and_trees_follow_each_other():
     assert record["fresh"].shape == (4, 45)
     visit = 10 * (0.88 ** np.arange(4)).sum()
     np.testing.assert_allclose(record["reward"], 21 * visit, rtol=0.02)
+
+
+@pytest.mark.parametrize("task", [TreePatchLeaving, PatchLeaving])
+def test_events_are_the_harvests_with_their_apples(task):
+    """The cumulative record of apples is the sum of the rewards of a trial."""
+    record = run(task(), "oracle", 10, seed=1)
+    events = record.events
+    harvests = events["name"] == "harvest"
+    for trial in range(10):
+        eaten = events["value"][harvests & (events["trial"] == trial)]
+        assert eaten.sum() == pytest.approx(record["reward"][trial], rel=1e-6)
+    if "trees" in record:
+        arrivals = np.bincount(events["trial"][~harvests], minlength=10)
+        assert (arrivals == record["trees"]).all()
+    else:
+        assert harvests.sum() == record["harvests"].sum() == len(events)

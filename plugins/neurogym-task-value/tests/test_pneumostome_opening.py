@@ -96,3 +96,22 @@ def test_a_dataset_has_the_best_actions_as_targets():
 def test_impossible_ponds_are_refused(wrong):
     with pytest.raises(InvalidValueError):
         PneumostomeOpening(**wrong)
+
+
+class EverySecond:
+    """Rises, then opens on every second step."""
+
+    carries_state = False
+    steps = 0
+
+    def __call__(self, env, observations):
+        self.steps += 1
+        at_surface = observations[:, 0] == 1
+        return np.where(at_surface, (SKIN, OPEN)[self.steps % 2], UP)
+
+
+def test_events_are_the_beginnings_of_openings():
+    assert len(run(PneumostomeOpening(), "oracle", 20, seed=1).events) == 20
+    record = run(PneumostomeOpening(pays=(1, 1, 1)), EverySecond(), 20, seed=1)
+    assert len(record.events) == round(record["reward"].sum())  # each lasts a step of 100 ms
+    assert set(record.events["name"].tolist()) == {"opening"}

@@ -107,3 +107,9 @@ class Mixed:
         target = env.target
         other = np.where(target >= 2, 5 - target, target)
         return np.where(self.rng.random(env.num_envs) < 0.125, other, target)
+
+
+def test_events_are_the_broken_holds():
+    record = run(SelfInitiatedChoice(), "random", 20, seed=1)
+    assert (np.bincount(record.events["trial"], minlength=20) == record["breaks"]).all()
+    assert record["breaks"].sum() > 20
