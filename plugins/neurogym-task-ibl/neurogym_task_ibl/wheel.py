@@ -56,9 +56,12 @@ class IBLWheel(IBL):
     trial_state = {"moved": 0.0}
 
     def declare_interface(self) -> None:
-        if not self.speed > 0:
+        window = self.timing["response"].bounds[1]
+        if not self.slowest() * window / 1000 >= START:
             raise InvalidValueError(
-                f"IBLWheel was given speed={self.speed!r}; give a positive number of degrees/s."
+                f"{self.name} was given a speed of {self.slowest():g} degrees/s, at which the"
+                f" grating moves less than the {START:g} degrees to the centre in {window:g} ms;"
+                f" give at least {1000 * START / window:.3g}."
             )
         self.observe(grating=[f"{a:g}°" for a in AZIMUTHS], tone=1, noise_burst=1)
         self.act(rest=1, turn=("left", "right"))
@@ -83,6 +86,10 @@ class IBLWheel(IBL):
         self.note_block(trial)
 
     # ------------------------------------------------------------------ on every step
+
+    def slowest(self) -> float:
+        """Smallest speed of the grating while the wheel turns, degrees / s."""
+        return self.speed
 
     def speeds(self, now: Any) -> np.ndarray | float:
         """Speed of the grating while the wheel turns, degrees / s, (N,) or one for all."""

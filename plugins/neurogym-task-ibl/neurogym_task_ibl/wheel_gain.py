@@ -69,5 +69,8 @@ class IBLWheelGain(IBLWheel):
         session.gain = np.where(changes, other % len(self.gains), session.gain)
         return drawn | {"gain": np.array(self.gains)[session.gain]}
 
+    def slowest(self) -> float:
+        return self.speed * min(self.gains) / max(self.gains)
+
     def speeds(self, now: Any) -> np.ndarray:
         return np.asarray(self.speed * now.conditions["gain"] / max(self.gains))

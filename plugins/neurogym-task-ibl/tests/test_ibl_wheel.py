@@ -101,9 +101,12 @@ def test_wheel_single_and_vector_env_agree(same_in_both):
     same_in_both(IBLWheel(timing={"response": 1500}, trials_per_session=20))
 
 
-def test_a_wheel_that_does_not_turn_is_refused():
+@pytest.mark.parametrize("wrong", [{"speed": 0.0}, {"speed": 0.5}, {"timing": {"response": 300}}])
+def test_a_wheel_that_cannot_reach_the_centre_is_refused(wrong):
+    """35 degrees take 70 s at 0.5 degrees/s; the window is open for 60 s."""
     with pytest.raises(InvalidValueError, match="speed"):
-        IBLWheel(speed=0.0)
+        IBLWheel(**wrong)
+    assert IBLWheel(speed=0.6).speed == 0.6
 
 
 def test_turning_at_random_reaches_either_side_within_a_minute():

@@ -76,6 +76,7 @@ def test_a_subject_that_turns_for_a_time_misses_at_the_smaller_gain():
         {"gains": (4.0,)},
         {"gains": (4.0, 4.0)},
         {"gains": (0.0, 8.0)},
+        {"gains": (0.01, 8.0)},
         {"gains": (4.0, float("nan"))},
         {"gains": (4.0, float("inf"))},
         {"hazard": 2.0},

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurogym_core import Subject, TaskVectorEnv
-from neurogym_task_perceptual.towers import APART, STEM, steering
+from neurogym_task_perceptual.towers import APART, PLACES, STEM, steering
 from neurogym_task_perceptual.waiting_confidence import LATEST, LEAVE, SOONEST
 
 
@@ -190,15 +190,20 @@ class Waiter(Subject):
     Args:
         stays: time for which it stays, ms; None: by its confidence.
         knows: whether it chooses by the odour, and not by chance.
+        one: whether it smells odour B alone.
     """
 
     carries_state = False
 
     def __init__(
-        self, stays: float | None = None, knows: bool = True, seed: int | None = 0
+        self,
+        stays: float | None = None,
+        knows: bool = True,
+        one: bool = False,
+        seed: int | None = 0,
     ) -> None:
         super().__init__(seed)
-        self.stays, self.knows = stays, knows
+        self.stays, self.knows, self.one = stays, knows, one
 
     def begin(self, env: TaskVectorEnv) -> None:
         task, n = env.task, env.num_envs
@@ -217,9 +222,11 @@ class Waiter(Subject):
         seen = {name: observations[:, units] for name, units in task.channels.items()}
         smells, staying = seen["odour"].any(axis=1), seen["waiting"][:, 0] > 0.5
         asked = (seen["port"][:, 0] < 0.5) & ~staying
-        self.odour = np.where(smells, seen["odour"] @ [-1, 1], self.odour)
+        smelt = seen["odour"] @ ([0, 2] if self.one else [-1, 1]) - self.one
+        self.odour = np.where(smells, smelt, self.odour)
         signal = 2 * np.array(task.shares) / 100 - 1
-        likely = np.exp(-((self.odour[:, None] - signal) ** 2) / (4 * task.sigma**2))
+        spread = 4 * task.sigma**2 * (1 + self.one)  # twice the variance of what it smells
+        likely = np.exp(-((self.odour[:, None] - signal) ** 2) / spread)
         right = (likely * (signal > 0)).sum(axis=1) / np.maximum(likely.sum(axis=1), 1e-300)
         side = right > 0.5 if self.knows else self.rng.random(len(right)) < 0.5
         sure = (1 - task.p_catch) * np.where(side, right, 1 - right)
@@ -231,6 +238,9 @@ class Waiter(Subject):
 
 
 # ---------------------------------------------------------------------- towers
+
+THIRDS = {"first": (0, 1 / 3), "last": (2 / 3, 1)}
+"""Parts of the places whose towers count."""
 
 
 class TowerCounter(_Listener):
@@ -255,7 +265,7 @@ class TowerCounter(_Listener):
         asked = seen["corridor"][:, 0] < 0.5
         ms = self.steps * task.dt - float(task.timing["start"].mean)
         length = float(task.timing["towers"].mean)
-        third = {"first": (0, 1 / 3), "last": (2 / 3, 1)}.get(self.looks, (0, 1))
+        third = THIRDS.get(self.looks, (0, 1))
         counts = (ms >= third[0] * length - 1e-6) & (ms < third[1] * length - 1e-6)
         surplus = seen["tower"] @ ([0.0, 1.0] if self.looks == "right" else [-1.0, 1.0])
         if self.looks == "latest":
@@ -275,14 +285,14 @@ class Navigator(Subject):
     """Of TowersMaze: runs straight, counts the towers of each place, and turns to the larger count.
 
     Args:
-        side: "more", or "right": the arm that it chooses.
+        looks: the towers that count, as in `TowerCounter`; "none": it always takes the right arm.
     """
 
     carries_state = False
 
-    def __init__(self, side: str = "more", seed: int | None = 0) -> None:
+    def __init__(self, looks: str = "all", seed: int | None = 0) -> None:
         super().__init__(seed)
-        self.side = side
+        self.looks = looks
 
     def begin(self, env: TaskVectorEnv) -> None:
         n = env.num_envs
@@ -296,9 +306,16 @@ class Navigator(Subject):
         fresh = place < self.place
         self.lead[fresh] = 0
         self.coin[fresh] = self.rng.random(int(fresh.sum())) - 0.5
-        self.lead += np.where(place != self.place, seen["tower"] @ [-1.0, 1.0], 0)
+        surplus = seen["tower"] @ ([0.0, 1.0] if self.looks == "right" else [-1.0, 1.0])
+        first, last = THIRDS.get(self.looks, (0, 1))
+        counts = (place >= first * PLACES) & (place < last * PLACES) & (place != self.place)
+        if self.looks == "latest":
+            self.lead = np.where(surplus != 0, surplus, self.lead)
+        else:
+            self.lead += np.where(counts, surplus, 0)
         self.place = place
-        right = (self.lead + self.coin > 0) | (self.side == "right")
+        mean = (env.task.rich + env.task.poor) / 2 * (self.looks == "right")
+        right = (self.lead - mean + self.coin > 0) | (self.looks == "none")
         return steering(along + 1e-3, seen["view"][:, 0] * 90.0, right)
 
 

@@ -26,9 +26,11 @@ class TowersMaze(AccumulatingTowers):
 
     Performance is the fraction of right choices. The ideal observer runs straight, counts, and
     earns 0.703, as in AccumulatingTowers; running on and choosing the same arm earns 0.5, and
-    standing 0. The view and the place before the junction may keep the count, as they do in mice: a
-    subject that leans to the side with more towers needs no memory; the record
-    has the view at the junction, degrees to the right, as `view`.
+    standing 0. Parts of the towers come as far as there: those of one wall earn 0.65, those of the
+    first or of the last third 0.63 and 0.61, and those of the last place with any 0.60. The view
+    and the place before the junction may keep the count, as they do in mice: a subject that leans
+    to the side with more towers needs no memory; the record has the view at the junction, degrees
+    to the right, as `view`.
 
     Deviations from the paper: those of AccumulatingTowers, but for the fixed speed. The lengths of
     the stem are not compared with the paper; those of the arms and the speeds are ours.

@@ -17,8 +17,8 @@ MOST = 1.75
 
 
 @cache
-def played(stays=None, knows=True, trials=8000):
-    return run(WaitingConfidence(), Waiter(stays, knows), trials, num_envs=400, seed=1)
+def played(stays=None, knows=True, trials=8000, one=False):
+    return run(WaitingConfidence(), Waiter(stays, knows, one), trials, num_envs=400, seed=1)
 
 
 def test_delays_are_exponential_within_their_bounds_and_one_of_ten_trials_is_a_catch_trial():
@@ -79,6 +79,11 @@ def test_the_ideal_observer_reaches_the_ideal_of_the_manifest():
 def test_other_policies_earn_what_the_page_says(stays, knows, expected):
     """8,000 trials: 4 SEs, and the rounding of the page."""
     assert played(stays, knows)["performance"].mean() == pytest.approx(expected, abs=0.018)
+
+
+def test_one_odour_alone_earns_what_the_page_says():
+    """8,000 trials: 4 SEs, and the rounding of the page."""
+    assert played(one=True)["performance"].mean() == pytest.approx(0.65, abs=0.018)
 
 
 @pytest.mark.slow
