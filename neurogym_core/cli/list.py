@@ -27,8 +27,9 @@ MANY = 40  # tasks; more than fit on two screens are counted, not listed
                 shell_complete=partial(complete, ("groups",)))  # fmt: skip
 @click.option("--tag", "tags", multiple=True, metavar="TAG",
               shell_complete=partial(complete, ("tags",)),
-              help="Only tasks with this tag. Repeat it for tasks with all of the"
-              " tags.")  # fmt: skip
+              help="Only tasks with this tag, such as working-memory, across-trials (trials depend"
+              " on earlier ones), continuous-action or closed-loop. Repeat it for tasks with all of"
+              " the tags. An unknown tag lists all tags.")  # fmt: skip
 @click.option("--species", multiple=True, metavar="NAME",
               shell_complete=partial(complete, ("species",)),
               help="Only tasks for this species. Repeat it for tasks of any of the"
