@@ -5,7 +5,7 @@ a trial; with recurrent PPO where it follows from earlier trials or from the sub
 convolutional network (`train_on_images.py`) where it shows images. A training ends when its tests have not risen for a
 while, or at the end of the budget, which is the same for all tasks of a family. A script that is started again continues
 interrupted trainings from their checkpoints, and keeps finished ones. ``--only TASK`` trains some tasks, ``--with NAME``
-some networks (``--with rnn``: leaky RNNs, too), and ``--write`` none.
+some networks (``--with rnn``: leaky RNNs, too), ``--write`` none, and ``--measure`` tests trained networks again.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import Any
 
 import click
 import gymnasium
+import numpy as np
 from markdown_parts import continued, table
 from measured import keep, read, when
 from neurogym_behaviour import Behaviour, Roles
@@ -102,14 +103,19 @@ IMAGE_TEST_TRIALS = 200
 """Trials of a test of networks that see images."""
 FRESH, SESSIONS = 4000, 10
 """Number of new trials on which trained networks and agents are tested, and of agents' sessions."""
+LONG = {"value/PatchLeaving-v1": 100}
+"""Trials of all tests, where each lasts minutes, so that their performance differs little."""
 SOLVED, RISE, PATIENCE = 0.985, 0.03, 10
 """A training ends when the last two tests are above `SOLVED`, or when none of the last `PATIENCE` tests
 is above the best one before them by `RISE`."""
 LEARNED = 0.9
 """Share of the way from the best shortcut to the ideal above which a task counts as learned."""
-ALIKE, SPREAD, WEAKER = 0.03, 0.08, 0.2
+ALIKE, SPREAD, WEAKER, HARDER = 0.03, 0.08, 0.2, 0.1
 """Differences of performance: policies that differ by less earn the same; seeds that differ by more
-have not all learned the same; evidence is weak where as many more errors are made."""
+have not all learned the same; evidence is weak, or a condition hard, where as many more errors are
+made."""
+VALUES = 40
+"""Values of a condition above which its numbers are split into fifths."""
 EARLY: dict[str, list[Any]] = tomllib.loads(
     (Path(__file__).with_name("gallery-causes.toml")).read_text("utf-8")
 )["early"]
@@ -230,7 +236,8 @@ def settings_of(job: Job) -> dict[str, Any]:
         priced = [] if price is None else [(Priced, {"price": price})]
         own = {"wrap": [*priced, *FEEDBACK]}
     every = max(job.until // TESTS, 1)
-    return {"hidden": HIDDEN, "test_every": every, "test_trials": TEST_TRIALS, **own}
+    tested = LONG.get(job.task, TEST_TRIALS)
+    return {"hidden": HIDDEN, "test_every": every, "test_trials": tested, **own}
 
 
 def train(job: Job, out: Path) -> list[dict[str, Any]]:
@@ -375,7 +382,7 @@ def measurements(job: Job, trainers: Sequence[Any], out: Path) -> list[dict[str,
     )
     records = []
     for trainer in trainers:
-        fresh = _fresh(trainer)
+        fresh = _fresh(trainer, LONG.get(job.task, FRESH))
         records.append(
             {
                 "task": job.task,
@@ -390,20 +397,21 @@ def measurements(job: Job, trainers: Sequence[Any], out: Path) -> list[dict[str,
                 "cpu": cpu,
                 "wall": wall,
                 "psychometric": psychometric(trainer.tasks[0], fresh),
+                "hardest": hardest(trainer.tasks[0], fresh),
             }
         )
     return records
 
 
-def _fresh(trainer: Any) -> TrialRecord:
+def _fresh(trainer: Any, trials: int) -> TrialRecord:
     """Return the record of trials that no training and no test had."""
     if trainer.kind == "algo":
-        return trainer.play(FRESH, num_envs=SESSIONS, seed=1_000_000 + trainer.seed)
+        return trainer.play(trials, num_envs=SESSIONS, seed=1_000_000 + trainer.seed)
     from neurogym_torch import TaskMix
 
     trainer.tests = TaskMix(
         trainer.tasks,
-        FRESH,
+        trials,
         seed=1_000_000 + trainer.seed,
         split=trainer.splits["play"],
         targets=trainer.targets,
@@ -593,6 +601,12 @@ def cause(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> str:
         return (
             f"**Weak evidence**: {weak:.2f} are correct where it is weakest, {strong:.2f} at most."
         )
+    if harder := _harder(own):
+        (worst, low), (best, high) = harder["worst"], harder["best"]
+        return (
+            f"**It falls short where** `{harder['condition']}` is {worst}: {low:.2f}, beside"
+            f" {high:.2f} where it is {best}."
+        )
     done, late = own[0]["done"], [score for _, score in curves[0][-PATIENCE:]]
     return (
         f"**A plateau**: between {min(late):.2f} and {max(late):.2f} in the last {len(late)} tests of"
@@ -612,6 +626,55 @@ def _extremes(runs: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     if not points:
         return float("nan"), float("nan")
     return fmean(points[min(points)]), fmean(points[max(points)])
+
+
+def hardest(task: Task, record: TrialRecord) -> dict[str, Any] | None:
+    """Return the condition on which performance depends most, for JSON.
+
+    Numbers with more than `VALUES` values are split into fifths. None: no two values, of at least 50
+    trials each, differ by `HARDER` and by five standard errors (of the some 1,000 pairs of a task
+    that depends on nothing, one differs by chance in fewer than one of 1,000 tasks).
+
+    Returns:
+        "condition", and "worst" and "best", each [value, or lowest and highest one, performance].
+    """
+    performance, found, largest = np.asarray(record["performance"], float), None, HARDER
+    for name in task.sample(1, seed=0).conditions:
+        values = np.asarray(record[name]) if name in record else np.empty((0, 2))
+        if values.ndim != 1 or len(np.unique(values)) < 2:
+            continue
+        groups = [(str(value), values == value) for value in np.unique(values)]
+        if len(groups) > VALUES:
+            if values.dtype.kind not in "iuf":
+                continue
+            edges = np.quantile(values, np.linspace(0, 1, 6))
+            fifth = np.searchsorted(edges[1:-1], values, side="right")
+            groups = [
+                (f"{edges[k]:.3g} to {edges[k + 1]:.3g}", fifth == k) for k in range(len(edges) - 1)
+            ]
+        rows = [
+            (performance[chosen].mean(), performance[chosen].var() / chosen.sum(), value)
+            for value, chosen in groups
+            if chosen.sum() >= 50
+        ]
+        if len(rows) < 2:
+            continue
+        worst, best = min(rows), max(rows)
+        if best[0] - worst[0] >= max(largest, 5 * (best[1] + worst[1]) ** 0.5):
+            largest = best[0] - worst[0]
+            found = {
+                "condition": name,
+                "worst": [worst[2], round(float(worst[0]), 3)],
+                "best": [best[2], round(float(best[0]), 3)],
+            }
+    return found
+
+
+def _harder(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """Return what `hardest` found of the first seed, if it found the same condition of all seeds."""
+    found = [run.get("hardest") for run in runs]
+    names = {one["condition"] if one else None for one in found}
+    return found[0] if len(names) == 1 else None
 
 
 def runs_of(task: str, trainer: str, runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -664,13 +727,20 @@ def _performance(own: Sequence[Mapping[str, Any]]) -> str:
 @click.option("--measured", type=click.Path(path_type=Path), default=MEASURED, hidden=True)
 @click.option("--page", "page_file", type=click.Path(path_type=Path), default=PAGE, hidden=True)
 @click.option("--write", is_flag=True, help="Write the page from the stored numbers only.")
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="Only find the hardest condition of the trained networks in --out.",
+)
 def main(
     only: tuple[str, ...], names: tuple[str, ...], updates: int, steps: int, seeds: int, jobs: int,
-    out: Path, measured: Path, page_file: Path, write: bool,
+    out: Path, measured: Path, page_file: Path, write: bool, measure: bool,
 ) -> None:  # fmt: skip
     """Train networks on the tasks of the catalogue, and write docs/gallery-results.md."""
     failed: list[str] = []
-    if not write:
+    if measure:
+        _measure_again(_chosen(only), out, measured)
+    elif not write:
         runs = read(measured)["runs"]
         begun = {run["task"] for run in runs.values()}
         planned = _jobs(_chosen(only), updates, steps, seeds, begun)
@@ -682,6 +752,21 @@ def main(
     click.echo(f"Written: {page_file}")
     if failed:
         raise click.ClickException(f"{len(failed)} trainings failed: {', '.join(failed)}.")
+
+
+def _measure_again(tasks: Container[str], out: Path, measured: Path) -> None:
+    """Add the hardest condition to the records of networks whose last checkpoints are in `out`."""
+    for key, run in read(measured)["runs"].items():
+        job = Job(run["task"], run["trainer"], (run["seed"],), run["until"])
+        [folder] = job.folders(out)
+        if run["task"] not in tasks or not any(folder.glob("checkpoint.*")):
+            continue
+        [trainer] = trainers_for(job, out)
+        if trainer.done != run["done"]:
+            continue
+        found = hardest(trainer.tasks[0], _fresh(trainer, FRESH))
+        keep(measured, {key: {**run, "hardest": found}})
+        click.echo(f"{key}: {found}")
 
 
 def _chosen(only: tuple[str, ...]) -> list[str]:

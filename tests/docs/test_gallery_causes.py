@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scripts import loaded
 
-from neurogym_core import make_task, run
+from neurogym_core import TrialRecord, make_task, run
 from neurogym_core.tools import find_task
 
 EARLY = loaded("train_gallery").EARLY
@@ -18,12 +18,13 @@ KNOWN = {"look.first": 0.7, "guess": 0.5, "all": 0.8, "oracle": 1.0}
 FLAT = [0.5] * 12
 
 
-def training(tests, final, seed=0, points=None):
+def training(tests, final, seed=0, points=None, hardest=None):
     """A training with these tests and performance in new trials."""
     return {
         "task": "control/GoNogo-v0", "trainer": "gru", "seed": seed, "unit": "updates",
         "done": 100 * len(tests), "curve": [[100 * k, one] for k, one in enumerate(tests)],
         "answered": 1.0, "final": final, "psychometric": points and {"points": points},
+        "hardest": hardest and {"condition": hardest, "worst": ["1100", 0.41], "best": ["0", 0.95]},
     }  # fmt: skip
 
 
@@ -39,11 +40,29 @@ def training(tests, final, seed=0, points=None):
         ),
         ([training(FLAT, 0.75, points=[[1, 8, 10], [9, 8, 10]])], "plateau.*0.50 and 0.50"),
         ([training(FLAT, 0.75)], "plateau.*1,200 updates"),
+        ([training(FLAT, 0.75, 0, None, "delay")], "`delay` is 1100: 0.41, beside 0.95.* 0[.]"),
+        (
+            [training(FLAT, 0.75, 0, None, "delay"), training(FLAT, 0.75, 1, None, "stimulus")],
+            "plateau",
+        ),
     ],
 )
 def test_the_cause_is_the_one_that_the_numbers_show(runs, said):
     info = replace(find_task("control/GoNogo-v0"), shortcuts=KNOWN, ideal={}, admitted={})
     assert re.search(said, loaded("train_gallery").cause(info, runs))
+
+
+def test_the_hardest_condition_is_that_of_the_errors():
+    """A subject that errs with one sample, and one that errs as often with all; 2,000 trials."""
+    maker, task = loaded("train_gallery"), make_task("memory/DelayMatchSample-v0")
+    record = run(task, "oracle", 2000, seed=1)
+    errs = record["sample"] == 1
+    planted = TrialRecord({**record, "performance": np.where(errs, 0.6, 0.9)})
+    assert maker.hardest(task, planted) == {
+        "condition": "sample", "worst": ["1", 0.6], "best": ["0", 0.9],
+    }  # fmt: skip
+    even = np.random.default_rng(1).random(2000) < 0.7
+    assert maker.hardest(task, TrialRecord({**record, "performance": even * 1.0})) is None
 
 
 def test_each_task_that_is_not_learned_has_one_cause_with_a_number():

@@ -85,14 +85,15 @@ def test_the_text_of_the_page_has_the_settings_of_the_trainings():
         f"{maker.HIDDEN} units", f"for at most {updates:,} updates", f"for at most {steps:,} steps",
         f"batches of {maker.BATCH} whole trials", f"a tenth in {maker.RATE_UPDATES:,} updates",
         f"{maker.PIXELS} pixels", f"tested {maker.TESTS} times, on {maker.TEST_TRIALS:,} trials",
-        f"(of images, {maker.IMAGE_TEST_TRIALS})", f"{maker.FRESH:,} new trials",
+        f"(of images, {maker.IMAGE_TEST_TRIALS};", *(f"{n:,})," for n in maker.LONG.values()),
+        f"{maker.FRESH:,} new trials",
         f"in {maker.SESSIONS} sessions", f"above {maker.SOLVED},", f"last {maker.PATIENCE} tests",
         f"by {maker.RISE}.", f"at least {maker.LEARNED} of the way",
         f"above {maker.STAGE_LEVEL}, or for {maker.STAGE_STEPS:,}",
         f"at most {maker.IMAGE_UPDATES} updates of {maker.IMAGE_BATCH} trials",
         f"at most {maker.STAGE_UPDATES} updates",
         *(f"`{task}`" for task in (
-            *maker.BY_REWARD, *maker.STAGES, *maker.IMAGE_STAGES, *maker.PRICES
+            *maker.BY_REWARD, *maker.STAGES, *maker.IMAGE_STAGES, *maker.PRICES, *maker.LONG
         )),
     ):  # fmt: skip
         assert said in page, said
@@ -102,6 +103,9 @@ def test_a_test_is_large_enough_for_the_rise_that_it_has_to_show():
     """A third of the rise at most, also where performances vary most, at 0.5."""
     maker = loaded("train_gallery")
     assert 0.5 / maker.TEST_TRIALS**0.5 <= maker.RISE / 3 + 1e-9
+    for task, trials in maker.LONG.items():
+        spread = run(task, "random", 60, num_envs=60, seed=1)["performance"].std()
+        assert spread / trials**0.5 <= maker.RISE / 3
 
 
 def described(shortcuts: dict[str, float], ideal: float | None = None) -> TaskInfo:
