@@ -31,7 +31,7 @@ from neurogym_behaviour import Behaviour, Roles
 from neurogym_behaviour.analyses import psychometric_function
 from neurogym_behaviour.behaviour import CannotTellError, with_declared
 from neurogym_behaviour.population import Population, population
-from neurogym_training.levels import SAME, way_of
+from neurogym_training.levels import SAME, best_shortcut, way_of
 from neurogym_training.trainers import trainer_named
 from neurogym_training.training import PROGRESS_FILE
 
@@ -606,6 +606,11 @@ def cause(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> str:
         return (
             f"**It falls short where** `{harder['condition']}` is {worst}: {low:.2f}, beside"
             f" {high:.2f} where it is {best}."
+        )
+    simpler = best_shortcut(info)
+    if simpler and policies[simpler] > final + ALIKE:
+        return (
+            f"**It has not found the best shortcut**: {in_words(simpler)}, {policies[simpler]:.2f}."
         )
     done, late = own[0]["done"], [score for _, score in curves[0][-PATIENCE:]]
     return (
