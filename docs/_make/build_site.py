@@ -17,16 +17,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import api
-import glossary_links
 import lighten
 import listed_pages
 import notebooks
+import page_parts
 import reader_paths
-import results_data
 import search_words
-import speed
 import task_pages
 import wrapper_pages
+from markdown_parts import below_title
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "docs" / "_build" / "source"
@@ -70,7 +69,7 @@ def copy_files() -> None:
     reader_paths.write(SOURCE)
     glossary = SOURCE / "docs" / "glossary.md"
     public = (SOURCE / "docs" / "api.md").read_text("utf-8")
-    glossary.write_text(glossary_links.linked(glossary.read_text("utf-8"), public), "utf-8")
+    glossary.write_text(page_parts.linked(glossary.read_text("utf-8"), public), "utf-8")
     (SOURCE / "packages").mkdir()
     maker = [sys.executable, api.__file__, str(SOURCE / "packages")]
     subprocess.run(maker, check=True)  # another process, which gets the stand-ins
@@ -121,8 +120,9 @@ def main(arguments: Sequence[str]) -> int:
         shutil.rmtree(folder, ignore_errors=True)
     SOURCE.mkdir(parents=True)
     copy_files()
-    results_data.write(SOURCE, EXTRA / "data")
-    speed.write(SOURCE / "docs" / "performance.md")
+    page_parts.add_data(SOURCE, EXTRA / "data")
+    performance = SOURCE / "docs" / "performance.md"
+    below_title(performance, page_parts.summary(performance.read_text("utf-8")))
     wrapper_pages.write(SOURCE)
     search_words.write(SOURCE)
     pages = task_pages.write(SOURCE, EXTRA, given.only)
