@@ -16,8 +16,7 @@ from neurogym_core.ecosystem import discovery
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed, unknown
-from neurogym_core.play.env import BoundStep, TaskEnv
-from neurogym_core.play.results import checked_form
+from neurogym_core.play.env import BoundStep, TaskEnv, checked_form
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.parameters import plain_settings, with_settings
 from neurogym_core.tasks.task import Task
