@@ -119,7 +119,7 @@ class Now:
                 shape or type.
             UnknownNameError: there is no slot of this name.
         """
-        self._stepper.reports.answer(where, choice, outcome, reaction_time, slot)
+        self._stepper._reports.answer(where, choice, outcome, reaction_time, slot)
 
     def event(self, where: Any, name: str, value: Any = 1.0) -> None:
         """Write an event of this step into the record's events; for `step_action`.
@@ -135,7 +135,7 @@ class Now:
         Raises:
             TaskDefinitionError: a value of another shape or type, or no name.
         """
-        self._stepper.reports.event(where, name, value)
+        self._stepper._reports.event(where, name, value)
 
 
 class _Conditions(Mapping[str, Array]):
@@ -217,7 +217,7 @@ class Stepper:
         self.now = Now(self)
 
     @cached_property
-    def reports(self) -> Reports:
+    def _reports(self) -> Reports:
         """The reports of hooks on the current step."""
         return Reports(self)
 
@@ -228,7 +228,7 @@ class Stepper:
         state = {
             name: value
             for name, value in self.__dict__.items()
-            if name not in ("kernel", "conditions", "reports", "now")
+            if name not in ("kernel", "conditions", "_reports", "now")
         }
         self.kernel.sync()
         cursors = [
