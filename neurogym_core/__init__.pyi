@@ -58,8 +58,8 @@ from neurogym_core.trials.layout import Weigh as Weigh
 # Wrappers of the core:
 from neurogym_core.wrappers.reaction_time import ReactionTime as ReactionTime
 from neurogym_core.wrappers.noise import Noise as Noise
-from neurogym_core.wrappers.pass_action import PassAction as PassAction
-from neurogym_core.wrappers.pass_reward import PassReward as PassReward
+from neurogym_core.wrappers.pass_wrappers import PassAction as PassAction
+from neurogym_core.wrappers.pass_wrappers import PassReward as PassReward
 from neurogym_core.wrappers.record_trials import RecordTrials as RecordTrials
 
 # Extend:

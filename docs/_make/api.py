@@ -23,36 +23,16 @@ from typing import Any
 import absent
 
 DOCS = Path(__file__).resolve().parents[1]
-PACKAGES = (
-    "neurogym_behaviour",
-    "neurogym_check",
-    "neurogym_classic",
-    "neurogym_data",
-    "neurogym_likeness",
-    "neurogym_llm",
-    "neurogym_neural",
-    "neurogym_pettingzoo",
-    "neurogym_play",
-    "neurogym_plot",
-    "neurogym_jax",
-    "neurogym_records",
-    "neurogym_sb3",
-    "neurogym_sweep",
-    "neurogym_torch",
-    "neurogym_training",
-    "neurogym_wrappers",
+PLUGINS = DOCS.parent / "plugins"
+PACKAGES = sorted(
+    path.parent.name
+    for path in PLUGINS.glob("*/neurogym_*/__init__.py")
+    if "__all__" in path.read_text("utf-8")
 )
 """Packages of this repository with public names in Python."""
 ABSENT = (
-    "jax",
-    "joblib",
-    "pyarrow",
-    "pytest",
-    "sb3_contrib",
-    "stable_baselines3",
-    "threadpoolctl",
-    "torch",
-)
+    "jax", "joblib", "pyarrow", "pytest", "sb3_contrib", "stable_baselines3", "threadpoolctl", "torch",
+)  # fmt: skip
 """Imports of these packages that the environment of the site does not have."""
 
 # Classes that the core instantiates; you only use the instances.
@@ -274,8 +254,7 @@ def _contents(found: Mapping[str, Sequence[str]]) -> str:
 
 def write_packages(folder: Path) -> None:
     """Write the pages of all packages into a folder, and leave stand-ins in this process."""
-    plugins = Path(__file__).resolve().parents[2] / "plugins"
-    sys.path[:0] = [str(plugins / name.replace("_", "-")) for name in PACKAGES]
+    sys.path[:0] = [str(PLUGINS / name.replace("_", "-")) for name in PACKAGES]
     import_module("pandas")  # which looks for the version of pyarrow
     absent.stand_in_for(ABSENT)
     for name in PACKAGES:

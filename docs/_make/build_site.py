@@ -17,17 +17,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import api
-import front_page
-import glossary_links
 import lighten
 import listed_pages
 import notebooks
+import page_parts
 import reader_paths
-import results_data
 import search_words
-import speed
 import task_pages
 import wrapper_pages
+from markdown_parts import below_title
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "docs" / "_build" / "source"
@@ -48,48 +46,16 @@ FILES = (
     "plugins/*/README.md",
     "registry/*.md",
 )
-PACKAGES = """# Packages
-
-Install a package with pip; its tasks, wrappers and commands are found at once.
-
-```{{toctree}}
-:maxdepth: 1
-:glob:
-
-../plugins/*/README
-```
-
-## API of the packages
-
-```{{toctree}}
-:maxdepth: 1
-
-{apis}
-```
-"""
-CITE = """# How to cite
-
-Cite the software, and the papers of the tasks that you use. The page of a task has their DOIs and
-BibTeX entries; `ngym info TASK --bibtex` prints them.
-
-```bibtex
-@software{{neurogymcore,
-  author = {{{{{authors}}}}},
-  title = {{{title}}},
-  version = {{{version}}},
-  year = {{{year}}},
-}}
-```
-
-Tools that read `CITATION.cff`, such as Zotero, take this file:
-
-```yaml
-{citation}```
-
-State the version that you used, since a minor version may change the trials of a seed, and the ids of the tasks with
-their versions, as in `perceptual/PerceptualDecisionMaking-v0`: a task of one id always behaves the same. `record.meta`
-has both.
-"""
+PAGES = ROOT / "docs" / "_pages"
+"""Pages that only the site has, in its folders; `filled` puts values into them."""
+PICTURES = ("demo.png", "demo-narrow.png")
+"""Pictures in ``docs/images`` of the demo on the front page, for wide and narrow screens."""
+SHOWN = (
+    "perceptual/RoitmanShadlen-v0", "perceptual/PoissonClicks-v1", "ibl/IBLBlocks-v0",
+    "value/DawTwoStep-v0", "timing/ReadySetGo-v0", "memory/ColourWheel-v0", "yang19/Go-v0",
+    "control/StopSignal-v1",
+)  # fmt: skip
+"""Tasks on the front page."""
 
 
 def copy_files() -> None:
@@ -103,18 +69,24 @@ def copy_files() -> None:
     reader_paths.write(SOURCE)
     glossary = SOURCE / "docs" / "glossary.md"
     public = (SOURCE / "docs" / "api.md").read_text("utf-8")
-    glossary.write_text(glossary_links.linked(glossary.read_text("utf-8"), public), "utf-8")
+    glossary.write_text(page_parts.linked(glossary.read_text("utf-8"), public), "utf-8")
     (SOURCE / "packages").mkdir()
     maker = [sys.executable, api.__file__, str(SOURCE / "packages")]
     subprocess.run(maker, check=True)  # another process, which gets the stand-ins
-    text = PACKAGES.format(apis="\n".join(api.PACKAGES))
-    (SOURCE / "packages" / "index.md").write_text(text, "utf-8")
+    shutil.copy2(PAGES / "packages" / "index.md", SOURCE / "packages")
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     fields = dict(re.findall(r'^[ -]*([\w-]+): "?([^"\n]+)"?$', citation, re.MULTILINE))
-    given = {"title": fields["title"], "version": fields["version"], "authors": fields["name"]}
     year = fields["date-released"][:4]
-    text = CITE.format(citation=citation, year=year, **given)
-    (SOURCE / "cite.md").write_text(text, "utf-8")
+    given = {"title": fields["title"], "version": fields["version"], "authors": fields["name"]}
+    (SOURCE / "cite.md").write_text(filled("cite.md", year=year, **given), "utf-8")
+
+
+def filled(page: str, **values: str) -> str:
+    """Return a page of `PAGES`, with values in place of ``{{name}}``."""
+    text = (PAGES / page).read_text("utf-8")
+    for name, value in values.items():
+        text = text.replace(f"{{{{{name}}}}}", value)
+    return text
 
 
 def link_tasks(page: Path, pages: Sequence[task_pages.TaskPage]) -> None:
@@ -148,8 +120,9 @@ def main(arguments: Sequence[str]) -> int:
         shutil.rmtree(folder, ignore_errors=True)
     SOURCE.mkdir(parents=True)
     copy_files()
-    results_data.write(SOURCE, EXTRA / "data")
-    speed.write(SOURCE / "docs" / "performance.md")
+    page_parts.add_data(SOURCE, EXTRA / "data")
+    performance = SOURCE / "docs" / "performance.md"
+    below_title(performance, page_parts.summary(performance.read_text("utf-8")))
     wrapper_pages.write(SOURCE)
     search_words.write(SOURCE)
     pages = task_pages.write(SOURCE, EXTRA, given.only)
@@ -158,8 +131,10 @@ def main(arguments: Sequence[str]) -> int:
     listed = listed_pages.write(SOURCE, EXTRA / "thumbnails", registry)
     print(f"{len(listed)} tasks are listed in {given.registry.name}, and not installed.")
     task_pages.write_lists(SOURCE / "tasks", [*pages, *listed])
-    front_page.write(SOURCE, [*pages, *listed])
-    for name in front_page.PICTURES:
+    wall = task_pages.wall([one for one in (*pages, *listed) if one.id in SHOWN])
+    front = filled("index.md", n=str(len(pages) + len(listed)), wall=wall)
+    (SOURCE / "index.md").write_text(front, "utf-8")
+    for name in PICTURES:
         shutil.copy2(ROOT / "docs" / "images" / name, EXTRA / name)
     shutil.rmtree(given.to, ignore_errors=True)
     command = ["-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E", "-j", "auto"]

@@ -12,7 +12,7 @@ import json
 import os
 import platform
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any
 
 SCRIPTS = Path(__file__).resolve().parent
 KEPT = SCRIPTS.parent / "_build" / "kept"
-KEY, PAGE, THUMBNAIL = "key", "page", "thumbnail.png"
+KEY, PAGE, TEXT, THUMBNAIL = "key", "page", "text", "thumbnail.png"
 _OF_TASKS = {"neurogym.tasks", "neurogym.manifest"}
 """Groups of entry points of a package that has nothing but tasks: others do not depend on it."""
 
@@ -84,33 +84,23 @@ def _digest(files: Iterable[Path]) -> str:
     return found.hexdigest()
 
 
-def take(name: str, key: str, folder: Path, thumbnail: Path) -> str | None:
-    """Copy the files of a page that was kept with this key, and return its text; else None.
+def taken(
+    name: str, key: str, make: Callable[[Path, Path], str], folder: Path, thumbnail: Path
+) -> str:
+    """Copy the files of a page, which are made unless they were kept with this key; return its text.
 
     Args:
         name: id of the task.
-        folder: where the files belong.
-        thumbnail: where the small picture belongs.
+        key: see `key_of`.
+        make: (folder of the files, file of the small picture) -> text of the page.
+        folder, thumbnail: where the files and the small picture belong.
     """
-    kept = _place(name)
+    kept = KEPT / name.replace("/", "-")
     if not (kept / KEY).is_file() or (kept / KEY).read_text("utf-8") != key:
-        return None
+        shutil.rmtree(kept, ignore_errors=True)
+        (kept / PAGE).mkdir(parents=True)
+        (kept / TEXT).write_text(make(kept / PAGE, kept / THUMBNAIL), "utf-8")
+        (kept / KEY).write_text(key, "utf-8")  # last: a page that is kept in part has no key
     shutil.copytree(kept / PAGE, folder, dirs_exist_ok=True)
     shutil.copy2(kept / THUMBNAIL, thumbnail)
-    return (kept / "text").read_text("utf-8")
-
-
-def keep(name: str, key: str, text: str, files: Iterable[Path], thumbnail: Path) -> None:
-    """Keep the text and the files of a page, in place of those of an earlier key."""
-    kept = _place(name)
-    shutil.rmtree(kept, ignore_errors=True)
-    (kept / PAGE).mkdir(parents=True)
-    for path in files:
-        shutil.copy2(path, kept / PAGE / path.name)
-    shutil.copy2(thumbnail, kept / THUMBNAIL)
-    (kept / "text").write_text(text, "utf-8")
-    (kept / KEY).write_text(key, "utf-8")  # last: a page that is kept in part has no key
-
-
-def _place(name: str) -> Path:
-    return KEPT / name.replace("/", "-")
+    return (kept / TEXT).read_text("utf-8")

@@ -2,17 +2,13 @@
 
 They are made from the registry's files, and no code of the packages is executed. Texts lose the
 characters that hide or reorder text, and none of their characters has a meaning in Markdown or HTML.
-A figure, which a registry keeps as SVG, becomes a PNG: a child process draws it, with limited time
-and memory, if it is a drawing without scripts and addresses and has the hash of its release."""
+A figure is the SVG file of the registry, if it is a drawing without scripts and addresses
+(`neurogym_registry.drawings`) and has the hash of its release."""
 
 from __future__ import annotations
 
-import io
 import re
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +19,13 @@ from neurogym_registry.index import build_index
 from neurogym_registry.requirements import is_distribution_name
 from neurogym_registry.rules import validate
 from neurogym_registry.wheels import sha256_of
-from task_pages import TABLES, TaskPage, cell_text, papers_of, present, shrink, tables_of
+from task_pages import TABLES, TaskPage, cell_text, papers_of, present, tables_of
 
 from neurogym_core.tools import Reference, clean
 
-WIDTH = 900
-"""Width of a figure, pixels."""
-MOST = 4
-"""Largest ratio of the sides of a figure."""
-SECONDS, MEMORY = 60, 2_000_000_000
-"""Limits of the process that draws a figure: wall time, and bytes of address space."""
-DRAW = f"""import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, ({MEMORY}, {MEMORY}))
-import resvg_py
-text = sys.stdin.buffer.read().decode("utf-8")
-drawn = resvg_py.svg_to_bytes(svg_string=text, width={WIDTH}, dpi=96, background="#ffffff")
-sys.stdout.buffer.write(drawn)"""
 _ADDRESS = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9./_~-]*")
 _DOI = re.compile(r"10\.\d{4,9}/\S+")
 _FOLDER = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*")
-_SIDES = re.compile(r"[0-9.]+")
 
 
 def read(folder: Path) -> Registry:
@@ -91,12 +74,11 @@ def _write(
 ) -> TaskPage:
     folder.mkdir(parents=True, exist_ok=True)
     name, identity = task["name"], f"{package['namespace']}/{task['name']}"
-    picture = ""
-    drawn = raster(_figure(registry, package["name"], task))
+    picture, drawn = "", figure_of(registry, package["name"], task)
     if drawn is not None:
-        (folder / f"{name}.png").write_bytes(drawn)
-        picture = f"thumbnails/{identity.replace('/', '-')}.png"
-        shrink(folder / f"{name}.png", thumbnails / f"{identity.replace('/', '-')}.png")
+        picture = f"thumbnails/{identity.replace('/', '-')}.svg"
+        for target in (folder / f"{name}.svg", thumbnails.parent / picture):
+            target.write_bytes(drawn)
     (folder / f"{name}.md").write_text(page_of(package, task, drawn is not None), "utf-8")
     return TaskPage(
         id=identity,
@@ -127,7 +109,7 @@ def page_of(package: Mapping[str, Any], task: Mapping[str, Any], drawn: bool) ->
         f"{about} {literal(package['latest'] or '')}. {words}",
         ":::{note}\nThe package is not installed where this site was built. The page shows the"
         " entry of a registry; texts and figure are the package's.\n:::",
-        *([f"![One trial of {title}, over time]({task['name']}.png)"] if drawn else []),
+        *([f"![One trial of {title}, over time]({task['name']}.svg)"] if drawn else []),
         literal(task["summary"]),
         *_install(package),
         *_checks(package),
@@ -191,11 +173,8 @@ def _references(task: Mapping[str, Any]) -> list[Reference]:
     ]  # fmt: skip
 
 
-# ---- figures -------------------------------------------------------------------------------------
-
-
-def _figure(registry: Registry, package: str, task: Mapping[str, Any]) -> bytes | None:
-    """Return the file of a figure, if it is a regular file with the hash of its release."""
+def figure_of(registry: Registry, package: str, task: Mapping[str, Any]) -> bytes | None:
+    """Return the file of a figure, if it is a drawing with the hash of its release."""
     figure = task.get("figure")
     if not figure:
         return None
@@ -204,45 +183,6 @@ def _figure(registry: Registry, package: str, task: Mapping[str, Any]) -> bytes 
     inside = path.resolve().is_relative_to(releases.resolve())
     if not inside or not path.is_file() or path.is_symlink():
         return None
-    return path.read_bytes() if sha256_of(path) == figure["sha256"] else None
-
-
-def raster(svg: bytes | None) -> bytes | None:
-    """Return a drawing as PNG; None if it is not only a drawing, or cannot be drawn."""
-    if svg is None or fault_of(svg) is not None or find_spec("resvg_py") is None:
-        return None
-    if not _is_of_usual_shape(svg):
-        return None
-    try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-c", DRAW], input=svg, capture_output=True, timeout=SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    return _written_again(done.stdout) if done.returncode == 0 else None
-
-
-def _is_of_usual_shape(svg: bytes) -> bool:
-    """Return whether neither side is much longer than the other: pictures need memory."""
-    from xml.etree import ElementTree
-
-    root = ElementTree.fromstring(svg)
-    box = root.get("viewBox", "").replace(",", " ").split()
-    sides: Sequence[str] = [root.get("width", ""), root.get("height", "")]
-    if not all(sides) and len(box) == 4:
-        sides = box[2:]
-    found = [_SIDES.match(one) for one in sides]
-    if not all(found):
-        return False
-    width, height = (float(one[0]) for one in found if one)
-    return min(width, height) > 0 and max(width / height, height / width) <= MOST
-
-
-def _written_again(png: bytes) -> bytes:
-    """Return a picture as Pillow writes it, with pixels and nothing else."""
-    from PIL import Image
-
-    with Image.open(io.BytesIO(png), formats=["PNG"]) as image:
-        target = io.BytesIO()
-        image.convert("RGB").quantize(128).save(target, "PNG", optimize=True)
-    return target.getvalue()
+    svg = path.read_bytes()
+    same = sha256_of(path) == figure["sha256"]
+    return svg if same and fault_of(svg) is None else None

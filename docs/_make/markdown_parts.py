@@ -21,6 +21,18 @@ def continued(page: Path, body: str) -> str:
     return f"{head}{mark}{body.strip()}\n"
 
 
+def below_title(page: Path, part: str) -> None:
+    """Put a part below the title of a page.
+
+    Raises:
+        ValueError: the page has no title.
+    """
+    title, mark, rest = page.read_text("utf-8").partition("\n\n")
+    if not title.startswith("# ") or not mark:
+        raise ValueError(f"{page.name} begins with {title[:60]!r}. Expected its title.")
+    page.write_text(f"{title}\n\n{part}\n\n{rest}", "utf-8")
+
+
 def installing(*packages: str) -> str:
     """Return the command that installs packages of this repository, in its folder."""
     return how_to_install(*packages).strip("`").replace(str(ROOT), ".")

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import nbformat
+from markdown_parts import below_title
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 PAGES = (
@@ -87,10 +88,8 @@ def write(folder: Path, notebooks: Path) -> None:
     notebooks.mkdir(parents=True)
     for name in PAGES:
         page = folder / "docs" / f"{name}.md"
-        text = page.read_text("utf-8")
-        made = notebook_of(text)
+        made = notebook_of(page.read_text("utf-8"))
         nbformat.validate(made)
         (notebooks / f"{name}.ipynb").write_text(nbformat.writes(made), "utf-8")
         link = f'<p><a class="notebook" href="../notebooks/{name}.ipynb" download>Download as a notebook</a></p>'
-        title, _, rest = text.partition("\n")
-        page.write_text(f"{title}\n\n```{{raw}} html\n{link}\n```\n{rest}", "utf-8")
+        below_title(page, f"```{{raw}} html\n{link}\n```")

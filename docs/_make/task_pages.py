@@ -166,16 +166,16 @@ def _write(job: tuple[str, Path, Path, list[str]]) -> TaskPage:
     stem = info.id.replace("/", "-")
     thumbnail = extra / "thumbnails" / f"{stem}.png"
     beside = folder / task_play.BESIDE.format(info.name)
+
+    def make(page: Path, picture: Path) -> str:
+        try:
+            with contextlib.chdir(page):
+                return made(info, page, picture)
+        except Exception as error:
+            raise RuntimeError(f"The page of {name} failed: {error}") from error
+
     key = kept_pages.key_of(info.value, task_training.results_of(info))
-    text = kept_pages.take(name, key, folder, thumbnail)
-    if text is None:
-        with contextlib.chdir(folder):
-            try:
-                text = made(info, folder, thumbnail)
-            except Exception as error:
-                raise RuntimeError(f"The page of {name} failed: {error}") from error
-        files = sorted((*folder.glob(f"{info.name}[.-]*png"), *folder.glob(beside.name)))
-        kept_pages.keep(name, key, text, files, thumbnail)
+    text = kept_pages.taken(name, key, make, folder, thumbnail)
     played = beside.is_file()
     if played:
         task_play.write(info, extra / "play", json.loads(beside.read_text("utf-8")))

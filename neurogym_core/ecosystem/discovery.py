@@ -86,13 +86,10 @@ def offers_of(group: str) -> list[Offer]:
     return sorted(found, key=lambda one: one.name)
 
 
-def plugins_for(*hooks: str) -> list[Offer]:
-    """Return the plug-ins that may implement one of these hooks, without importing them."""
-    found = []
-    for one in () if is_on(DISABLE) else declared().plugins:
-        if any(map(one.implements, hooks)) and not one.has("blocked"):
-            found.append(one)
-    return found
+def plugins_for(hook: str) -> list[Offer]:
+    """Return the plug-ins that may implement a hook, without importing them."""
+    known = () if is_on(DISABLE) else declared().plugins
+    return [one for one in known if one.implements(hook) and not one.has("blocked")]
 
 
 def refresh() -> None:

@@ -44,35 +44,13 @@ Args:
 Example:
     >>> from neurogym_core import hookimpl
     >>> @hookimpl
-    ... def ngym_wrap_env(env, spec):
-    ...     return env
+    ... def ngym_check_task(spec):
+    ...     return None
 """
 
 
 class Hooks:
     """The hooks of plug-ins. An implementation may omit arguments that it does not use."""
-
-    @hookspec
-    def ngym_wrap_env(self, env: Any, spec: Any) -> Any:
-        """Wrap an environment that `make` builds; called once per environment.
-
-        Args:
-            env: the environment, as the previous plug-in returned it.
-            spec: Gymnasium's spec of the environment.
-
-        Returns:
-            The wrapped environment, or None to keep it unchanged. An exception stops `make` with an
-            error that names the plug-in.
-        """
-
-    @hookspec
-    def ngym_trial_end(self, env: Any, trial: Any) -> None:
-        """Receive the record of a trial that has just ended. The return value is ignored.
-
-        Args:
-            env: the environment of the trial.
-            trial: the record, as in ``info["trial"]``; do not change it.
-        """
 
     @hookspec(firstresult=True)
     def ngym_render(self, env: Any) -> Any:
@@ -217,35 +195,6 @@ def plugins(hook: str) -> Plugins:
             "NGYM_STRICT is set and plug-ins failed:\n" + "\n".join(map(str, found.failures))
         )
     return found
-
-
-def wrap_env(env: Any, spec: Any) -> Any:
-    """Apply ``ngym_wrap_env`` of every plug-in to an environment, one after another."""
-    for offer, call in plugins("ngym_wrap_env").implementing():
-        for env in call(env=env, spec=spec):  # noqa: B020
-            if not (hasattr(env, "step") and hasattr(env, "reset")):
-                message = (
-                    f"ngym_wrap_env returned {type(env).__name__}, expected an environment or None"
-                )
-                raise _failure(offer, "ngym_wrap_env", message)
-    return env
-
-
-def trial_end_listeners() -> tuple[Callable[[Any, Any], None], ...]:
-    """Return the functions to call with ``(env, trial)`` after each trial, one per plug-in."""
-    found = plugins("ngym_trial_end")
-
-    def listen(offer: Offer, call: Callable[..., list[Any]], env: Any, trial: Any) -> None:
-        try:
-            call(env=env, trial=trial)
-        except PluginFailureError as error:
-            if is_on(STRICT):
-                raise
-            same = (offer.distribution, offer.name, error.phase)
-            if same not in {(one.distribution, one.name, one.phase) for one in found.failures}:
-                found.keep(error)
-
-    return tuple(partial(listen, offer, call) for offer, call in found.implementing())
 
 
 def ask(hook: str, **given: Any) -> Any:

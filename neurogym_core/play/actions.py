@@ -114,7 +114,7 @@ def added_by(stepper: Stepper, action: Array, values: Floats | None) -> Given | 
     for name, memory in kept.items():
         stepper.trial_state[name][waiting] = memory
     # Where the hook leaves reward or destination to the table, so it leaves those of its answers.
-    paid, leads = stepper.reports.log(waiting if waiting.any() else None)
+    paid, leads = stepper._reports.log(waiting if waiting.any() else None)
     if leads is not None and (goto is None or (goto == STAY).any()):
         goto = leads if goto is None else np.where(goto == STAY, leads, goto)
     return (given or Given())._replace(reward=reward, extra=paid, goto=goto)

@@ -19,8 +19,7 @@ from neurogym_core.play.kernels import fill_function
 from neurogym_core.play.make import bare_env, form_of, is_env_class, make_task, resolve
 from neurogym_core.play.replay import replay
 from neurogym_core.play.stepper import Stepper
-from neurogym_core.tasks.building import hooked
-from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.state import interface_of, state_of
 from neurogym_core.trials.arrays import Array, Bools, Columns, Singles, Wholes, per_row
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.noise import checked_split, sequence_of
@@ -391,7 +390,7 @@ class Dataset:
                     " Expected a task with answers. Use targets='best' for the action with the"
                     " largest reward, or train with rewards (make, make_vec)."
                 )
-            stepped = hooked(self.task) or self.task.reads_outcomes
+            stepped = bool(interface_of(self.task).hooks) or self.task.reads_outcomes
             self._open = _Stepped if stepped else _Streams
         else:
             env = bare_env(found, wrap=wrap, **params)
@@ -485,7 +484,7 @@ class _Streams(_TaskBatches):
         self._served = self.batches
         # Trials are numbered through all blocks. If they depend on earlier ones, the trials
         # r, r + n, r + 2 n, … belong to row r; else every row takes the next number.
-        self._own = stateful(dataset.task)
+        self._own = state_of(dataset.task).stateful
         # Each block with the number of its first trial, and the steps of all trials of the blocks.
         self._blocks: list[tuple[int, Block]] = []
         self._lengths: Wholes = np.zeros(0, np.int64)

@@ -32,7 +32,6 @@ from neurogym_core.tasks.drawing import (
     draw_overriding,
     fresh_session,
     impose_on,
-    stateful,
     without_columns,
 )
 from neurogym_core.tasks.imposed import read_values
@@ -139,7 +138,7 @@ class Dealer:
 
     def new_sessions(self) -> None:
         """Start a session in every env."""
-        if stateful(self.task):
+        if state_of(self.task).stateful:
             self.session = fresh_session(self.task, self.sessions, self.n, self.subject)
             self.subject = self.session.subject
 
@@ -157,7 +156,7 @@ class Dealer:
     def block(self) -> Block:
         """Draw the next block: of stride 1 if trials depend on nothing, else of stride n."""
         task, rows = self.task, self.block_rows
-        if not stateful(task):
+        if not state_of(task).stateful:
             drawn = draw_overriding(task, self.conditions, rows, self._next_imposed(rows))
             return self._build(drawn, rows, stride=1)
         trials = max(rows // self.n, 1)
@@ -289,7 +288,7 @@ class Dealer:
         if value.ndim <= several:
             return value
         turn = self._imposed_at + np.arange(n)
-        if stateful(self.task) and math.gcd(len(value), self.n) > 1:
+        if state_of(self.task).stateful and math.gcd(len(value), self.n) > 1:
             # Envs that keep pace would meet the same values in all of their trials: shift by one
             # whenever all values have come equally often.
             turn += turn // math.lcm(len(value), self.n)
@@ -318,7 +317,7 @@ def _one_by_one(task: Task) -> bool:
         # A wrapper that draws trials itself has those of a session drawn one by one below it.
         constrained |= type(task).draw_ahead is not TaskWrapper.draw_ahead
         task = cast(Task, inner)
-    return stateful(task) and (constrained or type(task).draw_ahead is Task.draw_ahead)
+    return state_of(task).stateful and (constrained or type(task).draw_ahead is Task.draw_ahead)
 
 
 def _room(conditions: Columns, size: int) -> dict[str, Array]:

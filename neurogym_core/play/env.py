@@ -19,9 +19,9 @@ from neurogym_core.errors import (
 )
 from neurogym_core.play.actions import checked_all, checked_one
 from neurogym_core.play.kernel import Stepped
-from neurogym_core.play.results import TrialInfo, checked_form, numeric_info, of_one
+from neurogym_core.play.results import TrialInfo, numeric_info, of_one
 from neurogym_core.play.stepper import Stepper
-from neurogym_core.tasks.state import period_names_of
+from neurogym_core.tasks.state import state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Bools
 from neurogym_core.trials.noise import checked_split
@@ -120,7 +120,7 @@ class TaskEnv(BoundStep, gymnasium.Env[Array, Any]):
         self.action_space = action_space(task)
         self.stepper = Stepper(task, 1, seed, split=self.split)
         self._once = task.trials_per_session == 1
-        self._names, self._size = period_names_of(task), task.actions.size
+        self._names, self._size = state_of(task).period_names, task.actions.size
         self._numeric, self._full = checked_form(info) == "numeric", info != "small"
         self.stepper.full = self.stepper.kernel.full = self._full
         self._bind()
@@ -263,6 +263,15 @@ def reset_mask(
             " least one of them True. Give one per env."
         )
     return mask.copy(), {name: value for name, value in options.items() if name != "reset_mask"}
+
+
+def checked_form(info: str) -> str:
+    """Return the form of infos: "small", "full" or "numeric"."""
+    if info not in ("small", "full", "numeric"):
+        raise InvalidValueError(
+            f"info={info!r} was given. Expected 'small', 'full' or 'numeric'. Use one of them."
+        )
+    return info
 
 
 def checked_render_mode(render_mode: str | None) -> str | None:

@@ -97,7 +97,7 @@ def acted(stepper: Stepper, action: Array) -> tuple[Array | None, Array | None]:
     """
     task, n = stepper.task, stepper.n
     assert task.step_action is not None
-    stepper.reports.clear()
+    stepper._reports.clear()
     returned = task.step_action(stepper.now, action)
     if not isinstance(returned, tuple) or not 1 <= len(returned) <= 2:
         kind = f"a tuple of {len(returned)}" if isinstance(returned, tuple) else None

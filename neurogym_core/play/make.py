@@ -16,8 +16,7 @@ from neurogym_core.ecosystem import discovery
 from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.ecosystem.settings_text import read_wrap
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed, unknown
-from neurogym_core.play.env import BoundStep, TaskEnv
-from neurogym_core.play.results import checked_form
+from neurogym_core.play.env import BoundStep, TaskEnv, checked_form
 from neurogym_core.play.vector_env import TaskVectorEnv
 from neurogym_core.tasks.parameters import plain_settings, with_settings
 from neurogym_core.tasks.task import Task
@@ -82,12 +81,11 @@ def make(
     seed: int | None = None,
     split: str | None = None,
     info: str = "small",
-    plugins: bool = True,
     **params: Any,
 ) -> MadeEnv:
     """Return a Gymnasium env of a task.
 
-    The env checks that `reset` comes before `step`. Env wrappers and plug-ins are applied;
+    The env checks that `reset` comes before `step`. Env wrappers are applied;
     ``unwrapped`` is the `TaskEnv` (another env for ids of Gymnasium envs that are no Tasks).
 
     Args:
@@ -100,8 +98,6 @@ def make(
             Tasks have no such streams; there, each split has other seeds (`SplitSeeds`).
         info: "small"; "full": with `gt` and `period` on every step; or "numeric": numbers only, for
             clients that store infos; see `TaskEnv`.
-        plugins: whether installed plug-ins can wrap the env (hook ``ngym_wrap_env``) and are
-            called after each trial (hook ``ngym_trial_end``).
 
     Example:
         >>> from neurogym_core import make
@@ -134,14 +130,6 @@ def make(
     env: Any = OrderEnforcingOnce(bare)
     for wrapper, settings in env_wrappers:
         env = applied(wrapper, env, settings=settings)
-    if not (plugins and discovery.plugins_for("ngym_wrap_env", "ngym_trial_end")):
-        return cast("MadeEnv", env)
-    # Imported only if there is a plug-in to call, because importing pluggy takes a while.
-    from neurogym_core.ecosystem import hooks
-
-    env = hooks.wrap_env(env, spec)
-    if listeners := hooks.trial_end_listeners():
-        env = TrialEndHooks(env, listeners)
     return cast("MadeEnv", env)
 
 
@@ -155,7 +143,7 @@ def bare_env(
     info: str = "small",
     **params: Any,
 ) -> gymnasium.Env[Any, Any]:
-    """Return an env with its wrappers, without the order check and plug-ins of `make`."""
+    """Return an env with its wrappers, without the order check of `make`."""
     env, env_wrappers = _bare(task, wrap, render_mode, seed, split, info, params)
     for wrapper, settings in env_wrappers:
         env = applied(wrapper, env, settings=settings)
@@ -382,23 +370,6 @@ class SplitSeeds(gymnasium.Wrapper[Any, Any, Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
         return self.env.reset(seed=plain_seed(seed, self.split), options=options)
-
-
-class TrialEndHooks(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Call every listener with the env and the record of each trial that ended."""
-
-    def __init__(
-        self, env: gymnasium.Env[Any, Any], listeners: tuple[Callable[..., Any], ...]
-    ) -> None:
-        super().__init__(env)
-        self._listeners = listeners
-
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        result = self.env.step(action)
-        if "trial" in result[4]:
-            for listener in self._listeners:
-                listener(self, result[4]["trial"])
-        return result
 
 
 class EnvForm:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neurogym_core.errors import InvalidValueError
 from neurogym_core.play.blocks import NOT_VISITED, Block
 from neurogym_core.trials.arrays import Array, Bools, Floats, Ints
 from neurogym_core.trials.events import Events
@@ -442,15 +441,6 @@ _OF_TRIALS = {
     "aborts": np.int64,
 }
 """The infos that are 0 until a trial ends, and their types."""
-
-
-def checked_form(info: str) -> str:
-    """Return the form of infos: "small", "full" or "numeric"."""
-    if info not in ("small", "full", "numeric"):
-        raise InvalidValueError(
-            f"info={info!r} was given. Expected 'small', 'full' or 'numeric'. Use one of them."
-        )
-    return info
 
 
 def numeric_info(

@@ -15,7 +15,6 @@ from neurogym_core.ecosystem.files import is_file_reference
 from neurogym_core.play.env import whole_number
 from neurogym_core.play.make import as_list, make_vec, prepared, read_wrapper
 from neurogym_core.subjects import AUTO, player_of
-from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.parameters import plain_settings, settings
 from neurogym_core.tasks.state import state_of
 from neurogym_core.trials.record import TrialRecord, is_clock_time
@@ -172,7 +171,7 @@ class Game:
         self.split = own if split == AUTO else split
         self.n_trials, self.apart = n_trials, num_envs is not None
         if num_envs is None:
-            depends = stateful(made) or made.reads_outcomes
+            depends = state_of(made).stateful or made.reads_outcomes
             carries = getattr(self.player, "carries_state", True)
             num_envs = 1 if n_trials is None or carries or depends else SIDE_BY_SIDE
         if n_trials is not None:

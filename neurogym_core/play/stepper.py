@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,10 +17,8 @@ from neurogym_core.play.kernel import NEVER, Kernel
 from neurogym_core.play.kernels import kernel_class
 from neurogym_core.play.plain import STATE
 from neurogym_core.play.results import Moved, TrialResults
-from neurogym_core.tasks.building import hooked
-from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.session import Session
-from neurogym_core.tasks.state import period_names_of, state_of
+from neurogym_core.tasks.state import interface_of, state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array, Bools, Ints, Reals, Singles
 
@@ -121,7 +119,7 @@ class Now:
                 shape or type.
             UnknownNameError: there is no slot of this name.
         """
-        self._stepper.reports.answer(where, choice, outcome, reaction_time, slot)
+        self._stepper._reports.answer(where, choice, outcome, reaction_time, slot)
 
     def event(self, where: Any, name: str, value: Any = 1.0) -> None:
         """Write an event of this step into the record's events; for `step_action`.
@@ -137,7 +135,7 @@ class Now:
         Raises:
             TaskDefinitionError: a value of another shape or type, or no name.
         """
-        self._stepper.reports.event(where, name, value)
+        self._stepper._reports.event(where, name, value)
 
 
 class _Conditions(Mapping[str, Array]):
@@ -192,10 +190,10 @@ class Stepper:
         split: str | None = None,
     ) -> None:
         self.task, self.n = task, n
-        self.number_of = {name: number for number, name in enumerate(period_names_of(task))}
+        self.number_of = {name: number for number, name in enumerate(state_of(task).period_names)}
         self.dealer = Dealer(task, n, seed, split)
         self.begun = False
-        self.hooked = hooked(task) or task.actions.continuous
+        self.hooked = bool(interface_of(task).hooks) or task.actions.continuous
         self.trial_state = {
             name: np.repeat(np.asarray(initial)[None], n, axis=0)
             for name, initial in task.trial_state.items()
@@ -210,13 +208,18 @@ class Stepper:
 
     def _make_kernel(self) -> None:
         self.kernel: Kernel = kernel_class()(
-            self.n, self.dealer.key, np.array(period_names_of(self.task)),
+            self.n, self.dealer.key, np.array(state_of(self.task).period_names),
             self.task.trials_per_session or NEVER, self._next_step, self._deal,
             partial(checked_one, self.task), partial(checked_all, self.task, self.n),
         )  # fmt: skip
         self.kernel.full, self.kernel.own = self.full, self.own
-        self.conditions, self.reports = _Conditions(self), Reports(self)
+        self.conditions = _Conditions(self)
         self.now = Now(self)
+
+    @cached_property
+    def _reports(self) -> Reports:
+        """The reports of hooks on the current step."""
+        return Reports(self)
 
     # A kernel cannot be pickled (the compiled one has pointers). Its state can, in a form that both
     # kernels read, so that a pickle of one kernel can be loaded with the other.
@@ -225,7 +228,7 @@ class Stepper:
         state = {
             name: value
             for name, value in self.__dict__.items()
-            if name not in ("kernel", "conditions", "reports", "now")
+            if name not in ("kernel", "conditions", "_reports", "now")
         }
         self.kernel.sync()
         cursors = [
@@ -281,7 +284,7 @@ class Stepper:
             self.kernel.last_reward = np.zeros(self.n)
             # Trials of a session depend on its earlier ones, so a new session needs new blocks.
             # Shared trials do not: an env whose trial was not started keeps it.
-            if redraw or stateful(self.task):
+            if redraw or state_of(self.task).stateful:
                 self._begin()
             else:
                 self._reset_trial_state(played)
@@ -298,7 +301,7 @@ class Stepper:
         if not self.begun:
             return self.reset()
         within = mask & (self._session_begun | self._ended)
-        if within.any() and stateful(self.task):
+        if within.any() and state_of(self.task).stateful:
             raise NotSupportedError(
                 f"reset() was given a mask with envs {np.flatnonzero(within).tolist()} in the"
                 f" middle of a session, and the trials of a session of {self.task.name} depend on"
@@ -368,7 +371,7 @@ class Stepper:
         if self.task.reads_outcomes:
             rows = np.array(envs)
             self._deal_on_demand(rows, self._last_trials(rows))
-        elif stateful(self.task):
+        elif state_of(self.task).stateful:
             for env in envs:
                 block = self.dealer.following(self._block(self.state("block").item(env)))
                 index = self._index(block)

@@ -14,6 +14,7 @@ from neurogym_core.play.actions import checked_all
 from neurogym_core.play.env import (
     BoundStep,
     action_space,
+    checked_form,
     checked_render_mode,
     no_renderer,
     observation_space,
@@ -22,9 +23,9 @@ from neurogym_core.play.env import (
     whole_number,
 )
 from neurogym_core.play.kernel import VectorStepped
-from neurogym_core.play.results import VectorInfo, checked_form, numeric_info
+from neurogym_core.play.results import VectorInfo, numeric_info
 from neurogym_core.play.stepper import Stepper
-from neurogym_core.tasks.state import period_names_of
+from neurogym_core.tasks.state import state_of
 from neurogym_core.tasks.task import Task
 from neurogym_core.trials.arrays import Array
 from neurogym_core.trials.noise import checked_split
@@ -95,7 +96,7 @@ class TaskVectorEnv(BoundStep, VectorEnv):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         next_step = self.autoreset_mode is AutoresetMode.NEXT_STEP
         self.stepper = Stepper(task, self.num_envs, seed, next_step, self.split)
-        self._names = np.asarray(period_names_of(task))
+        self._names = np.asarray(state_of(task).period_names)
         self._numeric, self._full = checked_form(info) == "numeric", info != "small"
         if out and render_mode:
             raise InvalidValueError(

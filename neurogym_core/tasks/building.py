@@ -21,7 +21,6 @@ from neurogym_core.tasks.drawing import (
     fresh_session,
     impose_on,
     imposed_durations,
-    stateful,
     without_columns,
 )
 from neurogym_core.tasks.imposed import read_values
@@ -201,11 +200,6 @@ def _values_of(task: TaskLike, name: str, levels: Mapping[str, Any]) -> Array | 
 # ---------------------------------------------------------------------- lengths of trials
 
 
-def hooked(task: TaskLike) -> bool:
-    """Whether the task has a step hook."""
-    return bool(interface_of(task).hooks)
-
-
 def max_steps(task: TaskLike) -> int:
     """Return the steps of the longest of 1,000 trials; see `TaskView.max_steps`."""
     known = state_of(task).known
@@ -224,7 +218,7 @@ def _longest(task: TaskLike, stage: Mapping[str, Any]) -> int:
     }
     n = 1000
     draws = [(n, _draw_stage(task, rng, n, stage) if stage else draw_independent(task, rng, n, {}))]
-    if stateful(task) and not task.reads_outcomes:
+    if state_of(task).stateful and not task.reads_outcomes:
         draws.append(_draw_sessions(task, rng, n))
     # The path of the oracle ends where a hook sends the trial back to an earlier period.
     returns = state.repeated and "step_action" in interface_of(task).hooks

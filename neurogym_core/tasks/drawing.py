@@ -14,26 +14,15 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, NotSupportedError, TaskDefinitionError
 from neurogym_core.tasks.session import RECORDED, Session
 from neurogym_core.tasks.state import Conditions, Drawn, TaskLike, TaskState, state_of
-from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.arrays import Array, as_texts
 from neurogym_core.trials.distributions import Distribution
-from neurogym_core.trials.record import DURATION, as_texts
+from neurogym_core.trials.record import DURATION
 
 TRIES = 1000
 """Maximum number of redraws of conditions for a given right answer that the task computes."""
 
 
 # ---------------------------------------------------------------------- conditions and answers
-
-
-def stateful(task: TaskLike) -> bool:
-    """Whether trials depend on their session."""
-    return state_of(task).stateful
-
-
-def answer_condition(task: TaskLike) -> str | None:
-    """Return the name of the condition that is the right answer; None if no condition is."""
-    answer = state_of(task).correct_choice
-    return answer if isinstance(answer, str) else None
 
 
 def answer_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array:
@@ -58,7 +47,8 @@ def evidence_of(task: TaskLike, conditions: Mapping[str, Array]) -> Array | None
 
 def answers_of(task: TaskLike) -> Array:
     """Return the possible right answers, (m,); cached."""
-    state, name, rng = state_of(task), answer_condition(task), np.random.default_rng(0)
+    state, rng = state_of(task), np.random.default_rng(0)
+    name = state.answer_condition
     if "answers" not in state.known:
         declared = None if name is None else state.declared[name]
         answers = declared.support() if isinstance(declared, Distribution) else None
@@ -102,7 +92,7 @@ def draw_conditions(
     answer: Array | None = None,
 ) -> Conditions:
     """Draw the conditions of `n` independent trials; see `Task.draw_conditions`."""
-    imposed, name = dict(imposed or {}), answer_condition(task)
+    imposed, name = dict(imposed or {}), state_of(task).answer_condition
     if answer is None:
         return draw_once(task, rng, n, imposed)
     if name is not None:
@@ -131,7 +121,7 @@ def draw_as_imposed(
     answer: Array | None,
 ) -> Conditions:
     """Draw `n` trials as a `draw` asks: `make` overrides it, and a wrapper adds to it."""
-    fixed, name, given = state_of(task).imposed, answer_condition(task), _GIVEN.get()
+    fixed, name, given = state_of(task).imposed, state_of(task).answer_condition, _GIVEN.get()
     kept = {one: value for one, value in imposed.items() if one not in fixed}
     wanted = None if name in fixed else answer
     if given is not None and any(task is one for one in given.tasks):
@@ -350,7 +340,7 @@ def draw_independent(
     task: TaskLike, rng: np.random.Generator, n: int, imposed: Mapping[str, Any]
 ) -> Conditions:
     """Draw `n` trials, each the first of a separate session; `imposed`: value, or (n, …)."""
-    if not stateful(task):
+    if not state_of(task).stateful:
         return draw_overriding(task, rng, n, imposed)
     session = fresh_session(task, rng, n)
     return impose_on(task, draw_next(task, session, rng), rng, n, imposed)
@@ -378,7 +368,7 @@ def draw_constrained(
     if state_of(task).wraps is not None:
         drawn: Conditions = cast(Any, task).draw_constrained(session, rng, trials, given, answer)
         return drawn
-    if stateful(task):
+    if state_of(task).stateful:
         return draw_one_by_one(task, session, rng, trials, given, answer)
     shape = (trials, len(session))
     n = trials * len(session)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from neurogym_core.errors import InvalidValueError, listed, unknown
-from neurogym_core.tasks.state import Drawn, TaskLike, interface_of, period_names_of, state_of
-from neurogym_core.trials.arrays import Array
+from neurogym_core.tasks.state import Drawn, TaskLike, interface_of, state_of
+from neurogym_core.trials.arrays import Array, as_texts
 from neurogym_core.trials.distributions import Choice, Constant, Distribution, parse
-from neurogym_core.trials.record import DURATION, as_texts
+from neurogym_core.trials.record import DURATION
 from neurogym_core.trials.slot_columns import NO_CHOICE
 from neurogym_core.trials.timing import TimeWarning, rounding_text, seconds_text
 
@@ -186,7 +186,8 @@ def _several(spec: Any, drawn: Array) -> Distribution:
 
 def read_values(task: TaskLike, given: Mapping[str, Any]) -> dict[str, Array]:
     """Check imposed values, name -> value of one trial, or (m, …); return them as arrays."""
-    state, periods = state_of(task), [DURATION + name for name in period_names_of(task)]
+    state = state_of(task)
+    periods = [DURATION + name for name in state.period_names]
     if not isinstance(given, Mapping):
         raise InvalidValueError(
             f"{state.name} was given conditions={given!r}; give them by name, e.g."

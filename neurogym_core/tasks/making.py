@@ -20,7 +20,6 @@ from neurogym_core.errors import (
 )
 from neurogym_core.tasks.building import build_trials
 from neurogym_core.tasks.drawing import (
-    answer_condition,
     column_shapes,
     draw_independent,
     without_columns,
@@ -287,7 +286,7 @@ def _names_of_conditions(
     shown = {name: state.channels.parts.get(name) for name in state.declared}
     names = {name: one.names for name, one in shown.items() if isinstance(one, OneHot | Ring)}
     group = next((name for name in actions if name != actions.rest_name), None)
-    if group is not None and (choice := answer_condition(task)) is not None:
+    if group is not None and (choice := state_of(task).answer_condition) is not None:
         names[choice] = getattr(actions.parts[group], "names", ())
     found = {}
     for name, one in names.items():

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurogym_core.errors import TaskDefinitionError, unknown
-from neurogym_core.trials.record import RECORD_NAMES, as_texts
+from neurogym_core.trials.arrays import as_texts
+from neurogym_core.trials.record import RECORD_NAMES
 
 RECORDED = "record."
 """Prefix of the columns of `Session.record` among drawn conditions, whose names have no dot."""

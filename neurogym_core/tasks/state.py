@@ -104,6 +104,11 @@ class TaskState:
     sealed: bool = False
     known: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def answer_condition(self) -> str | None:
+        """The condition that is the right answer; None if no condition is."""
+        return self.correct_choice if isinstance(self.correct_choice, str) else None
+
 
 class TaskLike(Protocol):
     """The part of a task that the core uses: parameters, declarations and methods."""
@@ -147,11 +152,6 @@ def state_of(task: TaskLike) -> TaskState:
     """Return the core's data of a task."""
     state: TaskState = task.__dict__[STATE]
     return state
-
-
-def period_names_of(task: TaskLike) -> tuple[str, ...]:
-    """Return the names of a task's periods, in order."""
-    return state_of(task).period_names
 
 
 def interface_of(task: TaskLike) -> Interface:

@@ -104,7 +104,7 @@ class TaskView:
     @property
     def answer_condition(self) -> str | None:
         """The condition that is the right answer; None if no condition is."""
-        return drawing.answer_condition(self._task)
+        return state_of(self._task).answer_condition
 
     @property
     def has_answer(self) -> bool:

@@ -13,7 +13,6 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError
 from neurogym_core.tasks import making
 from neurogym_core.tasks.drawing import (
-    answer_condition,
     draw_conditions,
     draw_constrained,
     draw_once,
@@ -335,7 +334,7 @@ class TaskWrapper(Task):
             InvalidValueError: another value that the condition cannot have.
         """
         state = state_of(self)
-        own = answer_condition(self.task) if name == "correct_choice" else name
+        own = state_of(self.task).answer_condition if name == "correct_choice" else name
         drawn = None if name == "correct_choice" else state.example.get(name)
         known = state_of(self.task).interface
         names = known.names.get(own, ()) if known is not None and own is not None else ()

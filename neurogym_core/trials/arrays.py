@@ -30,3 +30,10 @@ def one_row(values: Array) -> Array:
 def per_row(values: Array, like: Any) -> Array:
     """Reshape values (n,) to (n, 1, …), with as many dimensions as `like`, (n, …)."""
     return values.reshape(-1, *[1] * (np.ndim(like) - 1))
+
+
+def as_texts(values: np.ndarray) -> np.ndarray:
+    """Convert arrays of Python strings (dtype object, as in pandas) to arrays of dtype str."""
+    if values.dtype.kind in "OT" and all(isinstance(value, str) for value in values.flat):
+        return values.astype(str)
+    return values

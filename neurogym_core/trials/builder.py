@@ -12,10 +12,9 @@ import numpy as np
 
 from neurogym_core.errors import NotSupportedError, TrialLayoutError, nearest, unknown
 from neurogym_core.trials import arguments
-from neurogym_core.trials.arrays import Array
+from neurogym_core.trials.arrays import Array, as_texts
 from neurogym_core.trials.interface import Interface
 from neurogym_core.trials.layout import Destination, Frames, Hold, Layout, Pays, Show, Weigh
-from neurogym_core.trials.record import as_texts
 from neurogym_core.trials.sequence import Items, encoded, onsets
 from neurogym_core.trials.timing import Timing
 

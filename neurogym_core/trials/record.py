@@ -57,6 +57,7 @@ import numpy as np
 from neurogym_core.errors import InvalidValueError, UnknownNameError, listed, unknown
 from neurogym_core.files import replacing
 from neurogym_core.lazy import optional
+from neurogym_core.trials.arrays import as_texts
 from neurogym_core.trials.events import TRIAL_NUMBERS, Events
 from neurogym_core.trials.record_text import LEFT_OUT, html_of, text_of
 from neurogym_core.trials.slot_columns import (
@@ -591,13 +592,6 @@ def _frozen_column(name: str, values: Any) -> np.ndarray:
         raise _bad_column(name, f"the shape {column.shape} and the type {column.dtype}")
     column.setflags(write=False)
     return column
-
-
-def as_texts(values: np.ndarray) -> np.ndarray:
-    """Convert arrays of Python strings (dtype object, as in pandas) to arrays of dtype str."""
-    if values.dtype.kind in "OT" and all(isinstance(value, str) for value in values.flat):
-        return values.astype(str)
-    return values
 
 
 def _bad_column(name: str, found: str) -> InvalidValueError:

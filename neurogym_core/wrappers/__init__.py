@@ -1,4 +1,4 @@
-"""The five wrappers of the core, one file each.
+"""The five wrappers of the core, in four files.
 
 A `TaskWrapper` makes a task from a task, and changes the trials. A wrapper of envs changes the
 results of `step`; its attribute `vector` is the wrapper for vector envs. All other wrappers are in

@@ -10,7 +10,7 @@ import numpy as np
 
 from neurogym_core.errors import InvalidValueError, NotSupportedError, listed
 from neurogym_core.tasks.building import example_layout
-from neurogym_core.tasks.state import period_names_of, state_of
+from neurogym_core.tasks.state import state_of
 from neurogym_core.tasks.wrapper import TaskWrapper
 from neurogym_core.trials.builder import TrialBuilder
 from neurogym_core.trials.layout import STAY, Charge, Layout, Slot, Span
@@ -63,7 +63,7 @@ class ReactionTime(TaskWrapper):
         moved = [slot for slot in entries if self._moves(slot)]
         self._check_moved(moved)
         self._asked_from = min(self._place(slot.span.periods[0]) for slot in moved)
-        names, last = period_names_of(self.task), self._place(self._evidence[-1])
+        names, last = state_of(self.task).period_names, self._place(self._evidence[-1])
         end = last
         if not self.end_on_stimulus:
             end = max(self._place(slot.span.periods[-1]) for slot in moved)
@@ -81,7 +81,7 @@ class ReactionTime(TaskWrapper):
 
     def _evidence_periods(self) -> tuple[str, ...]:
         """Return the periods whose evidence suffices, in the order of the trial."""
-        names = period_names_of(self.task)
+        names = state_of(self.task).period_names
         if self.evidence_periods is not None:
             missing = [name for name in self.evidence_periods if name not in names]
             if missing or not self.evidence_periods:
@@ -159,7 +159,7 @@ class ReactionTime(TaskWrapper):
         )
 
     def _place(self, period: str) -> int:
-        return period_names_of(self.task).index(period)
+        return state_of(self.task).period_names.index(period)
 
     def _refusal(self, why: str) -> NotSupportedError:
         return NotSupportedError(f"ReactionTime cannot be applied to {self.task.name}: {why}.")
@@ -186,7 +186,7 @@ class ReactionTime(TaskWrapper):
                 stop = None
                 if not self.end_on_stimulus and slot.span.stop is not None:
                     first = self._place(slot.span.periods[0])
-                    earlier = period_names_of(self.task)[self._place(self._window[0]) : first]
+                    earlier = state_of(self.task).period_names[self._place(self._window[0]) : first]
                     steps = sum(layout.timeline.steps[name] for name in earlier)
                     stop = slot.span.stop + steps * layout.dt
                 span = Span(self._window, stop=stop, where=slot.span.where)

@@ -6,6 +6,8 @@ import ast
 import re
 import subprocess
 from collections.abc import Iterator
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,14 @@ def test_the_files_of_the_drawing_exist():
     assert not [
         file for file in files if not (CORE / file).is_file() and not (ROOT / file).is_file()
     ]
+
+
+def test_the_names_behind_files_are_in_them():
+    named = re.findall(r"\b(\w+/\w+)\.py: ([\w.]+\w)", PAGE)
+    assert len(named) > 10
+    for file, name in named:
+        module = import_module(f"neurogym_core.{file.replace('/', '.')}")
+        assert attrgetter(name)(module), f"{file}.py has no {name}"
 
 
 def test_the_page_names_the_tiers():

@@ -72,8 +72,8 @@ def test_a_place_that_does_not_exist_would_be_seen():
         named("trials/layouts", None)
 
 
-def test_the_sites_glossary_links_public_names_to_the_api():
-    module = loaded("glossary_links")
+def test_the_sites_page_parts_public_names_to_the_api():
+    module = loaded("page_parts")
     row = "| x | y | `tasks/task.py: Task.vary`, `play/kernel.py: Kernel` |"
     assert module.linked(row, "### Task\n\n### make\n") == (
         "| x | y | [`tasks/task.py: Task.vary`](api.md#task), `play/kernel.py: Kernel` |"

@@ -59,32 +59,29 @@ def test_decisions_and_the_changelog_are_left_out_of_the_search(words: Any, tmp_
     assert "{index} ! dt\n" in (tmp_path / "docs/glossary.md").read_text("utf-8")
 
 
-def test_the_speed_is_that_of_the_table(tmp_path: Path) -> None:
-    maker = loaded("speed")
+def test_the_speed_is_that_of_the_table() -> None:
+    maker = loaded("page_parts")
     rows = [
         f"| {row} | – | – | 10x | – | {number} | | | ok |"
-        for row, number in zip(maker.SHOWN, ("2e+06", "1.4e+07", "4.9e+07"), strict=True)
+        for row, number in zip(maker.SPEEDS, ("2e+06", "1.4e+07", "4.9e+07"), strict=True)
     ]
-    page = tmp_path / "performance.md"
-    page.write_text("# Performance\n\n" + "\n".join(rows) + "\n", "utf-8")
-    maker.write(page)
-    text = page.read_text("utf-8")
+    text = maker.summary("# Performance\n\n" + "\n".join(rows) + "\n")
     assert "an env 2.0 million, a vector env of 64 14 million, a dataset 49 million." in text
     assert "a dataset: 49 million, NeuroGym 4.9 million" in text
     with pytest.raises(ValueError, match=r"has no row 'dataset 256 x 100"):
         maker.summary("\n".join(rows[:2]))
 
 
-def test_the_real_page_has_the_rows(tmp_path: Path) -> None:
-    assert "million" in loaded("speed").summary((DOCS / "performance.md").read_text("utf-8"))
+def test_the_real_page_has_the_rows() -> None:
+    assert "million" in loaded("page_parts").summary((DOCS / "performance.md").read_text("utf-8"))
 
 
 def test_pages_of_results_link_their_data(tmp_path: Path) -> None:
-    maker = loaded("results_data")
+    maker = loaded("page_parts")
     (tmp_path / "docs").mkdir()
     for name in maker.DATA:
         (tmp_path / "docs" / f"{name}.md").write_text("# Title\n\nText.\n", "utf-8")
-    maker.write(tmp_path, tmp_path / "data")
+    maker.add_data(tmp_path, tmp_path / "data")
     for name, file in maker.DATA.items():
         text = (tmp_path / "docs" / f"{name}.md").read_text("utf-8")
         assert f'href="../data/{file}"' in text
@@ -92,7 +89,7 @@ def test_pages_of_results_link_their_data(tmp_path: Path) -> None:
         assert (tmp_path / "data" / file).is_file()
     (tmp_path / "docs" / "results.md").write_text("Text\n\nwithout a title", "utf-8")
     with pytest.raises(ValueError, match="Expected its title"):
-        maker.write(tmp_path, tmp_path / "again")
+        maker.add_data(tmp_path, tmp_path / "again")
 
 
 def test_pages_load_the_index_of_the_search_in_the_search_only(tmp_path: Path) -> None:

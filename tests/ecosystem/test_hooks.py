@@ -9,27 +9,19 @@ import warnings
 import pytest
 from sites import call_ngym
 
-from neurogym_core import Task, UnknownNameError, UnknownTaskError, make, make_task
+from neurogym_core import (
+    Task,
+    UnknownNameError,
+    UnknownTaskError,
+    make,
+    make_task,
+)
 from neurogym_core.ecosystem import hooks
 from neurogym_core.errors import PluginError
 from neurogym_core.tools import find_task
 
 HEAD = "from neurogym_core import hookimpl\n"
-WRAP = HEAD + "@hookimpl\ndef ngym_wrap_env(env, spec):\n    return env.wrapped('{name}', spec)\n"
-
-
-class Env:
-    """An environment that records the plug-ins that wrapped it."""
-
-    def __init__(self, layers: tuple[str, ...] = ()):
-        self.layers = layers
-
-    def wrapped(self, name: str, spec: object) -> Env:
-        return Env((*self.layers, f"{name}:{spec}"))
-
-    def step(self, action: object) -> None: ...
-
-    def reset(self) -> None: ...
+SAYS = HEAD + "@hookimpl\ndef ngym_checkup(packages):\n    return '{name}'\n"
 
 
 class Nothing(Task):
@@ -59,127 +51,85 @@ def add(site):
     return install
 
 
+def said() -> list[str]:
+    """The answers of all plug-ins, in the order of the calls."""
+    asked = hooks.ask_plugins("ngym_checkup", packages=())
+    return [answer for _, answers in asked for answer in answers]
+
+
 def failures() -> list[hooks.PluginFailureError]:
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
-        return hooks.plugins("ngym_wrap_env").failures
+        return hooks.plugins("ngym_checkup").failures
 
 
-def test_environments_are_wrapped_by_every_plugin_in_turn(add) -> None:
-    add("aaa", WRAP.format(name="a"))
-    add("bbb", HEAD + "@hookimpl\ndef ngym_wrap_env(env):\n    return None\n")
-    add("ccc", WRAP.format(name="c"))
-    assert hooks.wrap_env(Env(), "spec").layers == ("a:spec", "c:spec")
+def test_every_plugin_answers_in_turn(add) -> None:
+    add("aaa", SAYS.format(name="a"))
+    add("bbb", HEAD + "@hookimpl\ndef ngym_checkup():\n    return None\n")
+    add("ccc", SAYS.format(name="c"))
+    assert said() == ["a", "c"]
 
 
 def test_pluggy_s_own_order_is_kept(add) -> None:
-    add("aaa", WRAP.format(name="a"))
-    add("bbb", WRAP.format(name="b").replace("@hookimpl", "@hookimpl(tryfirst=True)"))
-    assert hooks.wrap_env(Env(), 1).layers == ("b:1", "a:1")
-
-
-def test_without_plugins_environments_are_unchanged_and_there_is_no_listener(site) -> None:
-    env = Env()
-    assert hooks.wrap_env(env, None) is env
-    assert hooks.trial_end_listeners() == ()
+    add("aaa", SAYS.format(name="a"))
+    add("bbb", SAYS.format(name="b").replace("@hookimpl", "@hookimpl(tryfirst=True)"))
+    assert said() == ["b", "a"]
 
 
 def test_plugins_are_not_imported_before_a_hook_is_called(add) -> None:
-    add("aaa", WRAP.format(name="a"))
+    add("aaa", SAYS.format(name="a"))
     assert "aaa.plugin" not in sys.modules
-    hooks.trial_end_listeners()
+    assert not hooks.has_hook("ngym_render")
     assert "aaa.plugin" in sys.modules
 
 
 @pytest.mark.parametrize(
-    ("source", "phase", "said"),
+    ("source", "phase", "reason"),
     [
         ("import nothing_of_this_name", "import", "ModuleNotFoundError"),
         ("import sys; sys.exit(1)", "import", "SystemExit: 1"),
         (
-            HEAD + "@hookimpl\ndef ngym_wrap_envs(env): pass",
+            HEAD + "@hookimpl\ndef ngym_checkups(packages): pass",
             "hooks",
-            "Did you mean 'ngym_wrap_env'?",
+            "Did you mean 'ngym_checkup'?",
         ),
-        (HEAD + "@hookimpl\ndef ngym_wrap_env(env, speck): pass", "register", "speck"),
+        (HEAD + "@hookimpl\ndef ngym_checkup(packages, speck): pass", "register", "speck"),
         ("x = 1", "hooks", "implements no hook"),
     ],
 )
 def test_a_plugin_that_fails_is_kept_as_a_failure_and_the_others_work(
-    add, source: str, phase: str, said: str
+    add, source: str, phase: str, reason: str
 ) -> None:
-    add("aaa", WRAP.format(name="a"))
+    add("aaa", SAYS.format(name="a"))
     add("bad", source)
-    add("zzz", WRAP.format(name="z"))
+    add("zzz", SAYS.format(name="z"))
     with pytest.warns(
         RuntimeWarning, match=r"of bad 1\.0 failed .*NGYM_BLOCK=bad.*python -m pip uninstall bad"
     ):
-        assert hooks.wrap_env(Env(), 0).layers == ("a:0", "z:0")
+        assert said() == ["a", "z"]
     (failure,) = failures()
     assert (failure.distribution, failure.version, failure.phase) == ("bad", "1.0", phase)
-    assert said in str(failure)
+    assert reason in str(failure)
 
 
 def test_a_plugin_with_one_unknown_hook_is_not_used_at_all(add) -> None:
-    add("bad", WRAP.format(name="bad") + "@hookimpl\ndef ngym_step(env): pass\n")
+    add("bad", SAYS.format(name="bad") + "@hookimpl\ndef ngym_step(env): pass\n")
     assert failures()
-    assert hooks.wrap_env(Env(), 0).layers == ()
+    assert said() == []
 
 
 def test_an_optional_hook_of_a_later_core_is_allowed(add) -> None:
     add(
         "aaa",
-        WRAP.format(name="a") + "@hookimpl(optionalhook=True)\ndef ngym_of_the_future(x): pass\n",
+        SAYS.format(name="a") + "@hookimpl(optionalhook=True)\ndef ngym_of_the_future(x): pass\n",
     )
-    assert hooks.wrap_env(Env(), 0).layers == ("a:0",)
+    assert said() == ["a"]
 
 
 def test_an_incompatible_plugin_is_not_imported(add) -> None:
     add("new", "raise SystemExit", requires=["neurogym-core>=2"])
     assert [failure.phase for failure in failures()] == ["compatibility"]
     assert "new.plugin" not in sys.modules
-
-
-def test_a_wrapping_hook_that_fails_stops_and_is_named(add) -> None:
-    add("bad", HEAD + "@hookimpl\ndef ngym_wrap_env(env): raise ValueError('no')")
-    with pytest.raises(
-        PluginError, match=r"of bad 1\.0 failed \(phase: ngym_wrap_env\): ValueError: no"
-    ) as caught:
-        hooks.wrap_env(Env(), None)
-    assert isinstance(caught.value.__cause__, ValueError)
-
-
-def test_a_wrapping_hook_that_returns_no_environment_is_named(add) -> None:
-    add("bad", HEAD + "@hookimpl\ndef ngym_wrap_env(env): return 3")
-    with pytest.raises(PluginError, match="returned int, expected an environment or None"):
-        hooks.wrap_env(Env(), None)
-
-
-LISTEN = (
-    HEAD
-    + "seen = []\n@hookimpl\ndef ngym_trial_end(env, trial):\n"
-    + "    seen.append(trial)\n    if trial == 2: raise ValueError\n"
-)
-
-
-def test_listeners_hear_every_trial_and_a_failing_one_is_warned_about_once(add, recwarn) -> None:
-    add("aaa", LISTEN)
-    (listener,) = hooks.trial_end_listeners()
-    for trial in (1, 2, 2, 3):
-        listener(Env(), trial)
-    assert sys.modules["aaa.plugin"].seen == [1, 2, 2, 3]
-    assert [str(one.message).count("ngym_trial_end") for one in recwarn] == [1]
-    assert [failure.phase for failure in hooks.plugins("ngym_trial_end").failures] == [
-        "ngym_trial_end"
-    ]
-
-
-def test_when_strict_a_failing_listener_raises(add, monkeypatch) -> None:
-    add("aaa", LISTEN)
-    monkeypatch.setenv("NGYM_STRICT", "1")
-    (listener,) = hooks.trial_end_listeners()
-    with pytest.raises(PluginError, match="aaa"):
-        listener(Env(), 2)
 
 
 def test_when_strict_a_plugin_that_cannot_be_loaded_is_an_error(add, monkeypatch) -> None:
@@ -189,7 +139,7 @@ def test_when_strict_a_plugin_that_cannot_be_loaded_is_an_error(add, monkeypatch
         pytest.warns(RuntimeWarning),
         pytest.raises(PluginError, match=r"NGYM_STRICT is set[^$]*bad 1\.0"),
     ):
-        hooks.wrap_env(Env(), None)
+        said()
 
 
 @pytest.mark.parametrize(
@@ -198,44 +148,44 @@ def test_when_strict_a_plugin_that_cannot_be_loaded_is_an_error(add, monkeypatch
 def test_plugins_can_be_switched_off(add, monkeypatch, variable: str, value: str) -> None:
     add("aaa", "raise SystemExit")
     monkeypatch.setenv(variable, value)
-    assert hooks.trial_end_listeners() == ()
-    assert hooks.plugins("ngym_trial_end").failures == []
+    assert said() == []
+    assert hooks.plugins("ngym_checkup").failures == []
     assert "aaa.plugin" not in sys.modules
 
 
-def test_make_runs_no_hooks_where_they_are_declined(add) -> None:
+def test_make_loads_plugins_for_a_render_mode_only(add) -> None:
     add("aaa", f"{HEAD}raise SystemExit\n")
-    make(Nothing, plugins=False)
+    make(Nothing)
     assert "aaa.plugin" not in sys.modules
     with pytest.warns(RuntimeWarning, match="of aaa 1.0 failed"):
-        make(Nothing)
+        make(Nothing, render_mode="rgb_array")
 
 
 def test_a_plugin_named_after_a_hook_is_imported_for_this_hook_only(add) -> None:
-    source = WRAP.format(name="a") + "@hookimpl\ndef ngym_listed(name): return name\n"
+    source = SAYS.format(name="a") + "@hookimpl\ndef ngym_listed(name): return name\n"
     add("aaa", source, ("ngym_listed", "ngym_unknown_name"))
-    add("bbb", WRAP.format(name="b"), ("ngym_wrap_env",))
-    assert hooks.wrap_env(Env(), 0).layers == ("b:0",)
+    add("bbb", SAYS.format(name="b"), ("ngym_checkup",))
+    assert said() == ["b"]
     assert "aaa.plugin" not in sys.modules
     asked = hooks.ask_plugins("ngym_listed", name="x", offline=True, form="page")
-    assert [said for _, said in asked] == [["x"]]
+    assert [answers for _, answers in asked] == [["x"]]
     with pytest.warns(RuntimeWarning, match="it does not implement ngym_unknown_name"):
         assert hooks.ask("ngym_unknown_name", kind="env", name="x", known=()) is None
 
 
 def test_a_blocked_package_runs_no_hooks(add, monkeypatch) -> None:
-    add("aaa", WRAP.format(name="a"))
+    add("aaa", SAYS.format(name="a"))
     monkeypatch.setenv("NGYM_BLOCK", "aaa")
-    assert hooks.plugins("ngym_wrap_env").manager.get_plugins() == set()
+    assert hooks.plugins("ngym_checkup").manager.get_plugins() == set()
     assert "aaa.plugin" not in sys.modules
     monkeypatch.delenv("NGYM_BLOCK")
-    assert len(hooks.plugins("ngym_wrap_env").manager.get_plugins()) == 1
+    assert len(hooks.plugins("ngym_checkup").manager.get_plugins()) == 1
 
 
 def test_a_switch_set_to_zero_is_off(add, monkeypatch) -> None:
-    add("aaa", WRAP.format(name="a"))
+    add("aaa", SAYS.format(name="a"))
     monkeypatch.setenv("NGYM_DISABLE_PLUGIN_AUTOLOAD", "0")
-    assert hooks.wrap_env(Env(), 0).layers == ("a:0",)
+    assert said() == ["a"]
 
 
 def test_each_plugin_reports_its_own_checks(add) -> None:
@@ -338,5 +288,5 @@ def test_a_first_make_imports_no_plugin_of_this_project() -> None:
 
 
 def test_every_hook_is_described() -> None:
-    assert hooks.HOOKS[:3] == ("ngym_wrap_env", "ngym_trial_end", "ngym_render")
+    assert hooks.HOOKS[:3] == ("ngym_render", "ngym_check_task", "ngym_checkup")
     assert all(getattr(hooks.Hooks, name).__doc__ for name in hooks.HOOKS)

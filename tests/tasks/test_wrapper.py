@@ -22,8 +22,8 @@ from neurogym_core import (
 )
 from neurogym_core.errors import InvalidValueError, TaskDefinitionError, UnknownNameError
 from neurogym_core.players import TaskView
-from neurogym_core.tasks.drawing import stateful
 from neurogym_core.tasks.parameters import with_settings
+from neurogym_core.tasks.state import state_of
 
 
 class Plain(Task):
@@ -110,7 +110,7 @@ def test_a_wrapper_that_changes_nothing_changes_nothing(task):
 def test_changes_of_a_wrapper_reach_every_player(task):
     wrapped = Louder(task())
     assert wrapped.channels.size == 2
-    assert stateful(wrapped) == stateful(task())
+    assert state_of(wrapped).stateful == state_of(task()).stateful
     single, vector = TaskEnv(wrapped), TaskVectorEnv(wrapped, 1, autoreset_mode="SameStep")
     a, b = single.reset(seed=1)[0], vector.reset(seed=1)[0]
     for step in range(100):

@@ -16,7 +16,7 @@ from neurogym_core import Dataset, TaskEnv, TaskVectorEnv
 from neurogym_core.play.dealer import Dealer
 from neurogym_core.play.replay import replay
 from neurogym_core.tasks.building import layout_of
-from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.state import state_of
 from neurogym_core.trials.batch import TrialBatch
 from neurogym_core.trials.record import OUTCOME_NAMES
 
@@ -253,8 +253,8 @@ class Stream:
 
     def __init__(self, task, seed, n):
         self.task = task
-        self.dealer, self.n, self.stateful = Dealer(task, n, seed), n, stateful(task)
-        self.queues = [[] for _ in range(n if stateful(task) else 1)]
+        self.dealer, self.n, self.stateful = Dealer(task, n, seed), n, state_of(task).stateful
+        self.queues = [[] for _ in range(n if state_of(task).stateful else 1)]
         self.dealer.new_sessions()
 
     def coming(self, env):

@@ -20,7 +20,7 @@ from neurogym_core import Dataset, TaskEnv, TaskVectorEnv
 from neurogym_core.errors import MissingDependencyError
 from neurogym_core.play import kernels
 from neurogym_core.play.kernel import Kernel
-from neurogym_core.tasks.drawing import stateful
+from neurogym_core.tasks.state import state_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Period .* lasts:UserWarning"),
@@ -113,7 +113,7 @@ def test_a_dataset_shows_what_an_env_shows_and_scores_as_it_pays(kernel, descrip
     """Trial by trial, where no action leads to another period."""
     task = random_tasks.playable(description)
     n = (
-        n if stateful(task) else 1
+        n if state_of(task).stateful else 1
     )  # else it is the pace of the envs that says which gets which trial
     dataset = Dataset(task, n, seed=seed, targets="action" if task.supervised else "best")
     env, rng = (

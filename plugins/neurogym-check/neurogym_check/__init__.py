@@ -17,7 +17,7 @@ first paragraph of its docstring is the rule, the rest is advice for authors who
 G Gymnasium, D determinism, S spaces and values, T trials, B behaviour, R digest. Plug-ins add
 checks through the hook ``ngym_check_task``.
 
-Names are imported on first use, because every `make` imports the hooks of this package.
+Names are imported on first use, so that importing the package is fast.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class Candidate:
     def env(self) -> Any:
         """Return a new env of the task, as `make` builds it without plug-ins."""
         return self.with_small_blocks(
-            make(self.task if self.kind == "task" else self.source, plugins=False, info="full")
+            make(self.task if self.kind == "task" else self.source, info="full")
         )
 
     def vector_env(self, num_envs: int) -> TaskVectorEnv:
@@ -142,7 +142,7 @@ class Candidate:
 
     def fresh_env(self, **settings: Any) -> Any:
         """Return a new env built from the source; a name or class gives a new task."""
-        return self.with_small_blocks(make(self.source, plugins=False, **settings))
+        return self.with_small_blocks(make(self.source, **settings))
 
     def with_small_blocks(self, env: Any) -> Any:
         """Make the env build few trials at a time, at the quick level.

@@ -8,7 +8,7 @@ import pytest
 from sites import problems
 
 CLICK = "import click\n@click.command()\ndef drill(): pass\n"
-PLUGIN = "from neurogym_core import hookimpl\n@hookimpl\ndef ngym_trial_end(trial): pass\n"
+PLUGIN = "from neurogym_core import hookimpl\n@hookimpl\ndef ngym_listed(name): pass\n"
 
 
 def test_a_good_package_of_every_kind_of_offer_has_no_problem(site) -> None:

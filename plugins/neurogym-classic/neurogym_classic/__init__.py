@@ -6,7 +6,7 @@
 
 `PeriodEnv` describes how such a task is written, and its gains and limits. The page
 docs/bring-your-task.md lists every import of NeuroGym's task files, and its replacement. Names are
-imported on first use, since every `make` imports the plug-in of this package.
+imported on first use, since errors about unknown names import the plug-in of this package.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ def env_figure(task: str, seed: int | None = 0) -> Any:
         NotSupportedError: the env does not render, and its observations are not vectors.
     """
     films = "rgb_array" in resolve(task).metadata.get("render_modes", ())
-    env = make(task, render_mode="rgb_array" if films else None, plugins=False)
+    env = make(task, render_mode="rgb_array" if films else None)
     try:
         return _film(env, task, seed) if films else _observed(env, task, seed)
     finally:

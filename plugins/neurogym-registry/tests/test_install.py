@@ -260,11 +260,11 @@ def test_the_plan_shows_every_file_and_what_runs_by_itself(town: Town) -> None:
     plan = town.ngym("install", "dots", "--dry-run", COLUMNS="200")
     assert plan.returncode == 0, plan.stderr
     for part in (
-        "its hooks (watch) run in every `make`",
+        "its hooks (watch) run for the tasks of all packages",
         "adds commands to ngym: dots",
         "helper runs whenever Python starts: helper.pth",
         "helper adds the commands: ",
-        "helper: its hooks (help) run in every `make`",
+        "helper: its hooks (help) run for the tasks of all packages",
         "helper: it adds parts for other programs (pytest11): help",
         "helper adds the modules: other",
         "helper adds the files: etc/x",
@@ -277,7 +277,7 @@ def test_the_plan_shows_every_file_and_what_runs_by_itself(town: Town) -> None:
     shown = set(plan.stdout.replace(",", " ").split())
     assert {"helper-tool", "ssh", *(f"a{number}" for number in range(60))} <= shown
     found = town.ngym("search", "dots").stdout
-    assert "its hooks (watch) run in every `make`" in " ".join(found.split())
+    assert "its hooks (watch) run for the tasks of all packages" in " ".join(found.split())
     locked = town.ngym("install", "dots", "--print")
     assert locked.stdout.splitlines() == [
         f"{NAME}==1.0.0 --hash=sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}",

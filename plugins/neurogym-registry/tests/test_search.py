@@ -290,7 +290,7 @@ def words(text: str) -> str:
 
 def test_the_effects_of_a_package_name_when_its_hooks_run() -> None:
     (said,) = effects({"plugins": {"mine": "a.b"}})
-    assert said.startswith("its hooks (mine) run in every `make`")
+    assert said.startswith("its hooks (mine) run for the tasks of all packages")
     assert effects({"new-kind": {"mine": "a.b"}}) == ["it adds new-kind: mine"]
 
 

@@ -23,7 +23,7 @@ NAME = "neurogym-task-dots"
 
 @pytest.fixture
 def wheel(tmp_path: Path):
-    """A wheel with a task, a hook in every `make`, and a command."""
+    """A wheel with a task, a hook, and a command."""
     lines = [
         "Metadata-Version: 2.4", f"Name: {NAME}", "Version: 1.0.0", "License-Expression: MIT",
         "Requires-Python: >=3.11", "Requires-Dist: neurogym-core>=1.0,<2", "",
@@ -114,7 +114,7 @@ def test_the_plan_shows_effects_of_the_wheel_and_calls_claimed_what_was_not_isol
     facts = stated_by(wheel, listing, release)
     _show_plan(listing, {**release, "offers": {}}, facts, [])
     shown = " ".join(capsys.readouterr().out.split())
-    assert "its hooks (watch) run in every `make`" in shown
+    assert "its hooks (watch) run for the tasks of all packages" in shown
     assert "it adds commands to ngym: dots" in shown
     for one in words:
         assert one in shown

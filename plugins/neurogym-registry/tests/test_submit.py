@@ -253,8 +253,8 @@ def test_the_pull_request_says_what_a_package_does_besides_its_tasks(
     assert "\n- wrapper `Trim`: Trims.\n" in said
     assert "\n- **it adds commands to ngym: walk**\n" in said
     assert (
-        "\n- **its hooks (watch) run in every `make`, for the tasks of all packages, in some"
-        " commands, and on unknown names**\n"
+        "\n- **its hooks (watch) run for the tasks of all packages: in `make` with a render mode,"
+        " in some commands, and on unknown names**\n"
     ) in said
 
 

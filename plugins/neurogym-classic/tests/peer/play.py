@@ -93,7 +93,7 @@ def opened(file, name):
     else:
         from neurogym_core import make
 
-        env = make(f"{file}:{name}", plugins=False, **settings)
+        env = make(f"{file}:{name}", **settings)
         task = env.unwrapped
         task.trials_per_session = None
     task.timing.update({period: drawn_from(task, spec) for period, spec in task.timing.items()})

@@ -1,11 +1,64 @@
-"""Three numbers and a chart above the table of the page about performance, from the rows of the table."""
+"""Parts that the build of the site adds to pages: links from the glossary, data of results, speeds."""
 
 from __future__ import annotations
 
 import re
+import shutil
+from math import log10
 from pathlib import Path
 
-SHOWN = {
+from markdown_parts import below_title
+
+HERE = Path(__file__).resolve().parent
+
+# ---- the glossary ----
+
+
+def linked(glossary: str, api_page: str) -> str:
+    """Return the glossary with links from the classes and functions that have a section in the API.
+
+    Args:
+        glossary, api_page: text of the two pages, which are in one folder.
+    """
+    sections = set(re.findall(r"^### (\w+)$", api_page, re.MULTILINE))
+
+    def link(code: re.Match[str]) -> str:
+        name = code["name"]
+        return f"[{code[0]}](api.md#{name.lower()})" if name in sections else code[0]
+
+    return re.sub(r"`[\w/]+\.py: (?P<name>\w+)[\w.]*`", link, glossary)
+
+
+# ---- data of results ----
+
+DATA = {
+    "gallery-results": "gallery-results.json",
+    "leaderboard": "leaderboard.json",
+    "agent-results": "agents.json",
+    "results": "results.json",
+    "neurons": "neurons.json",
+    "coverage": "coverage.json",
+}
+"""Page in ``docs`` -> its data, in this folder."""
+
+
+def add_data(folder: Path, target: Path) -> None:
+    """Copy the data, and link them below the title of the pages.
+
+    Args:
+        folder: the pages of the site, with those of ``docs``.
+        target: folder of the data.
+    """
+    target.mkdir(parents=True)
+    for name, file in DATA.items():
+        shutil.copy2(HERE / file, target / file)
+        link = f'<p><a href="../data/{file}" download>The data of this page (JSON)</a></p>'
+        below_title(folder / "docs" / f"{name}.md", f"```{{raw}} html\n{link}\n```")
+
+
+# ---- speeds ----
+
+SPEEDS = {
     "single env, PerceptualDecisionMaking": "an env",
     "vector env of 64, PerceptualDecisionMaking": "a vector env of 64",
     "dataset 256 x 100, PerceptualDecisionMaking": "a dataset",
@@ -22,12 +75,12 @@ def summary(page: str) -> str:
     """
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines()]
     known = {row[0]: row for row in rows if len(row) > 5}
-    missing = SHOWN.keys() - known.keys()
+    missing = SPEEDS.keys() - known.keys()
     if missing:
         raise ValueError(f"performance.md has no row {sorted(missing)[0]!r}. Name another one.")
     found = [
         (name, float(known[row][5]), float(known[row][3].rstrip("x")))
-        for row, name in SHOWN.items()
+        for row, name in SPEEDS.items()
     ]
     said = ", ".join(f"{name} {_number(speed)}" for name, speed, _ in found)
     return (
@@ -43,8 +96,6 @@ def _number(value: float) -> str:
 
 def _chart(rows: list[tuple[str, float, float]]) -> str:
     """Return bars: speed here, and speed divided by the ratio to the peer."""
-    from math import log10
-
     low, high = 1e5, 1e8
     scale = (WIDTH - LEFT - 90) / (log10(high) - log10(low))
     parts, y = [], 6
@@ -64,10 +115,3 @@ def _chart(rows: list[tuple[str, float, float]]) -> str:
         f'<svg class="speed" viewBox="0 0 {WIDTH} {y}" role="img" aria-label="Steps per second. {said}">'
         f"{''.join(parts)}</svg>"
     )
-
-
-def write(page: Path) -> None:
-    """Put the summary below the title of the page."""
-    text = page.read_text("utf-8")
-    made = re.sub(r"^(# .*\n)", lambda title: f"{title[1]}\n{summary(text)}", text, count=1)
-    page.write_text(made, "utf-8")
