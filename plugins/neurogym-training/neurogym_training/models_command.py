@@ -10,7 +10,7 @@ from neurogym_core.tools import usage_errors
 
 _place = click.option(
     "--from", "place", required=True, metavar="FOLDER|ADDRESS",
-    help="Where the collection is: a folder, or its https address.",
+    help="Where the collection is: a folder, or its address (https or file).",
 )  # fmt: skip
 
 
