@@ -169,7 +169,7 @@ def test_a_script_in_the_style_of_purejaxrl_learns():
 
 @pytest.mark.slow
 def test_ppo_of_rejax_learns():
-    """Run it in an environment of its own: gymnax, which rejax needs, has no Gymnasium 1.4."""
+    """It runs in a separate environment: gymnax, which rejax needs, refuses Gymnasium 1.4."""
     pytest.importorskip("rejax", reason="it needs rejax, which needs an older Gymnasium")
     before, after = loaded(EXAMPLES / "rejax_ppo.py").main(150_000)
     assert before < 0.65
