@@ -143,3 +143,14 @@ def test_the_whole_benchmark_keeps_this_part_of_the_page(tmp_path):
     path.unlink()
     report.write_page(path, [], 1, 0.1, "compiled")
     assert bench.MARK not in path.read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["loop", "trainer", "jax"])
+def test_each_of_our_ways_meets_the_criterion_of_an_easy_task(way):
+    pytest.importorskip({"jax": "neurogym_jax"}.get(way, "neurogym_torch"))
+    seeds = [0] if way == "loop" else [0, 1]
+    found = criterion.WAYS[way](TASK, seeds)
+    assert found["met"] == [True] * len(seeds)
+    assert all(0 < one < criterion.UPDATES for one in found["done"])
+    assert found["cpu"] > 0
