@@ -139,6 +139,18 @@ class Clock:
         }  # fmt: skip
 
 
+def import_torch() -> Any:
+    """Return torch with one thread, after the imports that the first step of an optimizer makes."""
+    import torch
+
+    torch.set_num_threads(1)
+    weight = torch.ones(1, requires_grad=True)
+    optimizer = torch.optim.Adam([weight])
+    weight.sum().backward()
+    optimizer.step()
+    return torch
+
+
 # ---------------------------------------------------------------------- targets
 
 
@@ -188,9 +200,8 @@ def peer(task: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The loop on NeuroGym's `Dataset`."""
     import neurogym
     import numpy as np
-    import torch
 
-    torch.set_num_threads(1)
+    torch = import_torch()
     clock, goal, [seed] = Clock(), SUPERVISED[task], seeds
     settings = {"dt": 100, "timing": dict(goal.timing), **goal.peer}
     data = neurogym.Dataset(
@@ -228,10 +239,9 @@ def _core(task: str, goal: Goal) -> Any:
 
 def loop(task: str, seeds: Sequence[int]) -> dict[str, Any]:
     """The same loop on `TorchDataset`."""
-    import torch
     from neurogym_torch import TorchDataset
 
-    torch.set_num_threads(1)
+    import_torch()
     clock, goal, [seed] = Clock(), SUPERVISED[task], seeds
     chosen = _core(task, goal)
     data = TorchDataset(chosen, ROWS, STEPS, seed=seed, split="train")
@@ -251,11 +261,10 @@ def loop(task: str, seeds: Sequence[int]) -> dict[str, Any]:
 
 def trainer(task: str, seeds: Sequence[int]) -> dict[str, Any]:
     """Our trainer, with all seeds at once (`train_together`)."""
-    import torch
     from neurogym_torch import train_together
     from neurogym_torch.trainers import GRUTrainer
 
-    torch.set_num_threads(1)
+    import_torch()
     clock, goal = Clock(), SUPERVISED[task]
     trainers = [
         GRUTrainer(
@@ -357,12 +366,11 @@ def peer_sb3(task: str, seeds: Sequence[int]) -> dict[str, Any]:
     """RecurrentPPO on NeuroGym's envs."""
     import neurogym
     import numpy as np
-    import torch
     from sb3_contrib import RecurrentPPO
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.vec_env import DummyVecEnv
 
-    torch.set_num_threads(1)
+    import_torch()
     clock, goal, [seed] = Clock(), AGENTS[task], seeds
     settings = {"dt": 100, "timing": dict(goal.timing), **goal.peer}
 
@@ -409,6 +417,8 @@ def _agent(task: str, algo: str, options: Mapping[str, Any], *libraries: str) ->
     from neurogym_training.trainers import trainer_named
 
     made, goal = trainer_named(algo), AGENTS[task]
+    if "torch" in libraries:
+        import_torch()
     clock = Clock()
     agent = made(_core(task, goal), hidden=HIDDEN, test_every=AGENT_TEST_EVERY,
                  test_trials=TEST_TRIALS, **options)  # fmt: skip
