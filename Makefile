@@ -21,7 +21,7 @@ new_environment = if [ -L $(1) ]; then echo "$(1) is a link to $$(readlink $(1))
 	python=$$(.ci/find-python) && echo "Making $(1) with $$python" && "$$python" -m venv --clear $(1)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-lowest test-newest test-all test-browser mutants lint bench release-check train-examples train-agents train-gallery leaderboard site site-sample test-site clean
+.PHONY: help install demo test test-lowest test-newest test-all test-browser mutants lint bench release-check train-examples train-agents train-gallery models leaderboard site site-sample test-site clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 22
@@ -74,6 +74,10 @@ train-agents: $(VENV)/installed-dev  ## train agents on six tasks with eight see
 train-gallery: $(VENV)/installed-dev  ## train networks on all tasks, and write docs/gallery-results.md (hours; can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/train_gallery.py
 	$(ONE_THREAD) $(RUN) docs/_make/beside.py
+
+models: $(VENV)/installed-dev  ## pack the networks of the gallery that were trained here, as files of a release, in build/models
+	rm -rf build/models
+	$(ONE_THREAD) $(RUN) docs/_make/gallery_models.py
 
 leaderboard: $(VENV)/installed-dev  ## score animals, cheats, subjects and networks in the benchmarks; writes docs/leaderboard.md (can be resumed)
 	$(ONE_THREAD) $(RUN) docs/_make/leaderboard.py

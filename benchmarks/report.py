@@ -62,6 +62,10 @@ class Result:
         return goal is not None and (value <= goal if self.row.less else value >= goal)
 
 
+MARK = (
+    "<!-- Written below by `python -m benchmarks.to_criterion --write`: do not edit it here. -->\n"
+)
+"""Line of the page below which another benchmark writes."""
 BOUNDS = {"noise": "noise alone", "writing": "writing alone", "C": "least work in C"}
 HEADS = ("row", "bound", "stretch", "measured", "range", "steps/s", *BOUNDS.values(), "mark")
 NOTES = f"""\
@@ -132,7 +136,9 @@ def print_table(results: Sequence[Result], kernel: str) -> None:
 def write_page(
     path: Path, results: Sequence[Result], rounds: int, seconds: float, kernel: str
 ) -> None:
-    """Write the page of the documentation."""
+    """Write the page of the documentation, down to the line `MARK`."""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    _, mark, kept = before.partition(MARK)
     lines = [
         "# Performance",
         "",
@@ -160,7 +166,7 @@ def write_page(
             else []
         ),
     ]
-    path.write_text("\n".join(lines), encoding="utf-8")
+    path.write_text("\n".join([*lines, mark + kept]) if mark else "\n".join(lines), "utf-8")
 
 
 def versions() -> str:

@@ -57,7 +57,23 @@ def test_torchrl_wraps_the_native_vector_env(mode):
     assert int(steps["next", "done"].sum()) > 3
 
 
-def test_torchrl_learns_with_a_memory():
+def test_torchrl_takes_no_vector_env_that_resets_in_the_next_step():
+    """It refuses this mode of every library, since the step of the reset is no transition: theirs
+    and ours alike, before anything is played. The first version that takes it fails this test.
+    """
+    envs = pytest.importorskip("torchrl.envs", reason="TorchRL is not installed")
+    import gymnasium
+
+    ours = make_vec(ID.partition(":")[2], 2, autoreset_mode="NextStep", info="numeric")
+    theirs = gymnasium.make_vec("CartPole-v1", num_envs=2, vectorization_mode="sync")
+    for native in (ours, theirs):
+        assert native.metadata["autoreset_mode"].value == "NextStep"
+        with pytest.raises(RuntimeError, match="must be one of SAME_STEP or DISABLED"):
+            envs.GymWrapper(native)
+
+
+@pytest.mark.parametrize("mode", ["SameStep", "Disabled"])
+def test_torchrl_learns_with_a_memory(mode):
     """Its PPO loss, LSTM and collector, with eight envs of the native vector env."""
     envs = pytest.importorskip("torchrl.envs", reason="TorchRL is not installed")
     pytest.importorskip("neurogym_task_memory")
@@ -69,13 +85,14 @@ def test_torchrl_learns_with_a_memory():
     from torchrl.objectives.value import GAE
 
     torch.manual_seed(0)
-    native = make_vec(
-        "GoNogo-v0", 8, autoreset_mode="SameStep", info="numeric", trials_per_session=20
-    )
+    native = make_vec("GoNogo-v0", 8, autoreset_mode=mode, info="numeric", trials_per_session=20)
     size, choices = native.single_observation_space.shape[0], int(native.single_action_space.n)
     lstm = LSTMModule(input_size=size, hidden_size=64, in_key="observation", out_key="embed")
+    wrapped = envs.GymWrapper(native, categorical_action_encoding=True)
+    if mode == "Disabled":  # in the other mode, TorchRL has registered the infos itself
+        wrapped = wrapped.auto_register_info_dict()
     env = envs.TransformedEnv(
-        envs.GymWrapper(native, categorical_action_encoding=True),
+        wrapped,
         envs.Compose(envs.InitTracker(), lstm.make_tensordict_primer()),
     )
     env.set_seed(0)

@@ -1,6 +1,6 @@
 """PPO in the style of PureJaxRL (Lu et al. 2022) on a task of neurogym, as on any env of gymnax.
 
-The networks have no memory, so the script takes a task whose trials last one step.
+The networks have no memory, so the motion of this task can be seen while it asks.
 
     python purejaxrl_ppo.py [UPDATES]
 """
@@ -16,7 +16,7 @@ import neurogym_jax
 import optax
 
 ENVS, STEPS, EPOCHS, MINIBATCHES = 64, 32, 4, 4
-GAMMA, LAMBDA, CLIP, RATE = 0.99, 0.95, 0.2, 3e-3
+GAMMA, LAMBDA, CLIP, RATE = 0.9, 0.95, 0.2, 3e-3
 
 
 def first_weights(key, n_inputs, n_actions, hidden=64):
@@ -124,7 +124,9 @@ def make_train(env, params, updates):
 
 def main(updates: int = 150) -> float:
     """Train, print the performance, and return that of the last updates."""
-    env, params = neurogym_jax.make("ibl/IBLTwoChoice-v0")
+    env, params = neurogym_jax.make(
+        "perceptual/RoitmanShadlen-v0", split="train", coherences=(51.2,)
+    )
     performance = jax.jit(make_train(env, params, updates))(jax.random.PRNGKey(0))
     last = float(performance[-10:].mean())
     print(f"performance: {float(performance[0]):.2f} at first, {last:.2f} after {updates} updates")

@@ -164,11 +164,13 @@ def test_the_first_command_of_the_readme_meets_its_criterion(tmp_path):
 @pytest.mark.slow
 def test_a_script_in_the_style_of_purejaxrl_learns():
     pytest.importorskip("optax", reason="the script's optimizer is optax's")
-    assert loaded(EXAMPLES / "purejaxrl_ppo.py").main(100) > 0.65  # 0.77; 0.52 at first
+    assert loaded(EXAMPLES / "purejaxrl_ppo.py").main() > 0.8  # 0.92; 0.50 at first
 
 
 @pytest.mark.slow
 def test_ppo_of_rejax_learns():
+    """It runs in a separate environment: gymnax, which rejax needs, refuses Gymnasium 1.4."""
     pytest.importorskip("rejax", reason="it needs rejax, which needs an older Gymnasium")
-    first, last = loaded(EXAMPLES / "rejax_ppo.py").main(50_000)
-    assert last > first + 2
+    before, after = loaded(EXAMPLES / "rejax_ppo.py").main(150_000)
+    assert before < 0.65
+    assert after > 0.8  # 0.90

@@ -7,19 +7,23 @@ import pytest
 import torch
 from neurogym_task_yang19.families import RULES
 from neurogym_task_yang19.published import published
-from neurogym_training import Experiment
+from neurogym_training import Experiment, Run
 from neurogym_training.recipes import recipe_for
 
 
-@pytest.fixture(scope="module")
-def trainer():
+def made(**options):
     said = recipe_for("yang19", [])
-    options = {**said["options"], "batch": said["batch"], "test_trials": 10}
+    options = {**said["options"], "batch": said["batch"], "test_trials": 10, **options}
     tasks = tuple(one if isinstance(one, dict) else {"task": one} for one in said["tasks"])
     return Experiment(
         tasks=tasks, kind="model", trainer=said["model"], amount=1, parameters=said["set"],
         options=options,
     ).make_trainer()  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trainer():
+    return made()
 
 
 def test_it_has_the_twenty_tasks_with_the_context_dependent_ones_five_times_as_often(trainer):
@@ -54,3 +58,15 @@ def test_errors_weigh_as_in_the_published_loss(trainer):
     own = trainer.weights_of(batch).numpy()[..., None] * trainer._unit_weights.numpy()
     shown = own[:, ~unscored]
     assert np.allclose(shown, weights[:, ~unscored] ** 2)
+
+
+@pytest.mark.slow
+def test_an_interrupted_training_ends_with_the_weights_of_an_uninterrupted_one(tmp_path):
+    """Each update takes a tenth of a second, and the whole recipe hours."""
+    made(test_every=3).train(3, out=tmp_path / "run")
+    resumed, whole = Run.open(tmp_path / "run").trainer(), made(test_every=3)
+    resumed.train(6)
+    whole.train(6)
+    assert resumed.done == whole.done == 6
+    pairs = zip(resumed.network.parameters(), whole.network.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs)

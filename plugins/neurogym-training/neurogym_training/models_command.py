@@ -10,7 +10,7 @@ from neurogym_core.tools import usage_errors
 
 _place = click.option(
     "--from", "place", required=True, metavar="FOLDER|ADDRESS",
-    help="Where the collection is: a folder, or its https address.",
+    help="Where the collection is: a folder, or its address (https or file).",
 )  # fmt: skip
 
 
@@ -34,11 +34,12 @@ def list_(place: str) -> None:
 
     with usage_errors():
         found = models(place)
+    width = max((len(one.name) for one in found), default=0)
     for one in found:
         tasks = one.tasks[0] if len(one.tasks) == 1 else f"{len(one.tasks)} tasks"
         size = f"{one.size / 1e6:.1f} MB"
         accuracy = "" if one.accuracy is None else f"accuracy {one.accuracy:.3f}, "
-        click.echo(f"{one.name:30} {one.trainer:14} {tasks}: {accuracy}{size}")
+        click.echo(f"{one.name:{width}}  {one.trainer:14} {tasks}: {accuracy}{size}")
 
 
 @command.command("get")

@@ -23,7 +23,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
-from urllib.request import urlopen
+from urllib.request import url2pathname, urlopen
 
 from neurogym_core import InvalidValueError, NeurogymError
 from neurogym_core.tools import is_file_reference, replacing, unknown
@@ -104,7 +104,7 @@ def models(place: str | Path) -> list[Model]:
     """Return the models of a collection.
 
     Args:
-        place: its folder, or the https address of it.
+        place: its folder, or the address of it (``https://…``, ``file:///…``).
 
     Raises:
         InvalidValueError: there is no index, or it is not valid.
@@ -310,7 +310,15 @@ def _model(said: Any) -> Model:
 
 def _read(place: str, file: str, most: int) -> bytes:
     """Return a file of a collection, of at most so many bytes."""
-    scheme = urlsplit(place).scheme
+    address = urlsplit(place)
+    scheme = address.scheme
+    if scheme == "file":
+        if address.netloc not in ("", "localhost"):  # that a file of this machine would replace
+            raise InvalidValueError(
+                f"{place!r} names the machine {address.netloc!r}. Expected a folder of this one:"
+                " file:///FOLDER. Give another with --from."
+            )
+        place = url2pathname(address.path)
     try:
         if scheme == "https":
             with urlopen(urljoin(place.rstrip("/") + "/", file), timeout=WAIT) as stream:
@@ -322,8 +330,8 @@ def _read(place: str, file: str, most: int) -> bytes:
                 content = stream.read(most + 1)
     except OSError as error:
         raise InvalidValueError(
-            f"{file} in {place!r} cannot be read: {error}. Expected a folder, or an https address,"
-            f" with {INDEX}. Give another with --from."
+            f"{file} in {place!r} cannot be read: {error}. Expected a folder, or its address"
+            f" (https or file), with {INDEX}. Give another with --from."
         ) from error
     if len(content) > most:
         raise InvalidValueError(

@@ -60,6 +60,21 @@ def test_the_best_checkpoint_is_packed_where_it_is_named(run):
     assert Run.open(zoo.get("toy", "zoo", "copy")).trainer().skill == 0.123
 
 
+def test_a_folder_may_be_given_by_its_address(run, ngym):
+    place = Path("a zoo#1")  # characters that an address quotes
+    zoo.pack([run], place)
+    address = place.resolve().as_uri()
+    code, said = ngym("models", "list", "--from", address)
+    assert code == 0, said
+    assert TASK in said
+    assert Run.open(zoo.get("toy", address, "copy")).started
+    elsewhere = address.replace("file://", "file://elsewhere")
+    with pytest.raises(InvalidValueError, match="names the machine 'elsewhere'"):
+        zoo.models(elsewhere)
+    with pytest.raises(InvalidValueError, match="cannot be read"):
+        zoo.models(address + "x")
+
+
 def test_the_same_run_has_the_same_hash(run):
     (one,) = zoo.pack([run], "one")
     (other,) = zoo.pack([run], "other")
