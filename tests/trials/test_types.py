@@ -165,11 +165,11 @@ def test_six_types_of_trials_are_six_rows_of_the_tables():
 
 
 class Spawned(Dots):
-    """Few trials differ, by a generator that leaves the state of `rng` as it is."""
+    """Trials may differ, by a generator that leaves the state of `rng` as it is."""
 
     def new_trial(self, trial):
         super().new_trial(trial)
-        rare = trial.rng.spawn(1)[0].random(trial.n) < 0.001
+        rare = trial.rng.spawn(1)[0].random(trial.n) < 1e-9
         trial.show("stimulus", np.where(rare, 9, 0)[:, None], during="fixation")
 
 
