@@ -173,7 +173,13 @@ class Spawned(Dots):
         trial.show("stimulus", np.where(rare, 9, 0)[:, None], during="fixation")
 
 
-@pytest.mark.parametrize("task", [Shuffled, Graded, Spawned])
+class Lengthened(Dots):
+    """A duration is drawn, and comes out alike in nearly all trials."""
+
+    timing = {"fixation": Choice((200, 300), p=(1 - 1e-9, 1e-9))}
+
+
+@pytest.mark.parametrize("task", [Shuffled, Graded, Spawned, Lengthened])
 def test_trials_that_draw_beyond_their_conditions_share_no_type(task):
     env = TaskEnv(task(), info="full")
     env.reset(seed=1)
