@@ -59,7 +59,6 @@ SAMPLED = {
     "test_other_time_steps_work": 3,
     "test_overwriting_what_was_returned_changes_nothing_later": 3,
     "test_players_do_not_notice": 3,
-    "test_scoring_a_batch_is_playing_it": 3,
     "test_shortcuts_earn_what_the_pages_say": 3,
     "test_steps_in_buffers_are_those_in_new_arrays": 3,
     "test_subjects_earn_what_the_pages_say": 3,

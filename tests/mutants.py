@@ -1,10 +1,11 @@
 """Break the core in random places, and list the changes that no test of the core notices.
 
 ``python tests/mutants.py --help`` has the options. Cosmic Ray makes the mutants, in a copy of the
-tracked files that the plain kernel plays. The tests run once as they are, and coverage records
-which of them run which line. A mutant meets those of its line, the likely and short ones first,
-until one fails. One that survives is a missing test, or the same program: those are listed with
-their reasons in ``equivalent_mutants.txt``. The exit status is 1 if fewer than 90 % are killed.
+tracked files. The tests run once as they are, with the plain kernel, and coverage records which of
+them run which line. A mutant meets those of its line, the likely and short ones first, until one
+fails. The compiled kernel, which is faster, plays them, but for mutants of the kernel itself. One
+that survives is a missing test, or the same program: those are listed with their reasons in
+``equivalent_mutants.txt``. The exit status is 1 if fewer than 90 % are killed.
 
 Copy, recording and results stay in ``build/mutants``: the next call goes on with them. Remove the
 folder to begin again.
@@ -44,6 +45,9 @@ KIT = [
     "plugins/neurogym-task-control/tests/test_control_conformance.py",
     "plugins/neurogym-task-motor/tests/test_motor_conformance.py",
 ]
+# Minutes with the plain kernel, and no law that other tests lack.
+LONG = ["tests/play/test_memory.py"]
+KERNEL = Path("neurogym_core/play/kernel.py")
 EQUIVALENT = Path("tests/equivalent_mutants.txt")
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
 LEAST = 0.9  # share of mutants that the tests kill
@@ -67,10 +71,14 @@ def main() -> None:
         shutil.rmtree(kept, ignore_errors=True)
         copy_tracked(kept / "copy")
         shutil.copytree(kept / "copy", kept / "whole")
+        (kept / "compiled").mkdir()
+        for file in compiled(KERNEL.parent):
+            shutil.copy(file, kept / "compiled")
     # A call that was stopped leaves its last mutant in the copy.
     shutil.copytree(kept / "whole", kept / "copy", dirs_exist_ok=True)
     os.chdir(kept / "copy")
-    os.environ |= {"PYTHONPATH": os.getcwd(), "NGYM_KERNEL": "plain", "OMP_NUM_THREADS": "1"}
+    os.environ |= {"PYTHONPATH": os.getcwd(), "OMP_NUM_THREADS": "1"}
+    use_kernel(kept, plain=True)
     if not (kept / "lasts.txt").exists():
         record(kept, given.files, [*given.tests, *given.kit])
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -92,6 +100,7 @@ def play(kept: Path, mutants: list[MutationSpec], kit: tuple[str, ...], most: fl
     for number, mutant in enumerate(mutants, 1):
         name = (str(mutant.module_path), mutant.operator_name, mutant.occurrence)
         if name not in known:
+            use_kernel(kept, plain=mutant.module_path == KERNEL)
             tests = tests_of(mutant, ran_by, seconds, kills)
             own = [test for test in tests if not test.startswith(kit)]
             row = {"mutant": name, **fate(mutant, within(own, seconds, most), seconds)}
@@ -172,11 +181,27 @@ def copy_tracked(copy: Path) -> None:
             shutil.copy(name, copy / name)
 
 
+def compiled(folder: Path) -> list[Path]:
+    """Return the compiled kernel in a folder: one file, or none."""
+    return [file for file in folder.glob("_kernel.*") if file.suffix in (".so", ".pyd")]
+
+
+def use_kernel(kept: Path, *, plain: bool) -> None:
+    """Let the plain kernel play in this folder, or the compiled one where there is one."""
+    for file in compiled(KERNEL.parent):
+        file.unlink()
+    os.environ["NGYM_KERNEL"] = "plain"
+    if not plain and compiled(kept / "compiled"):
+        shutil.copy(*compiled(kept / "compiled"), KERNEL.parent)
+        del os.environ["NGYM_KERNEL"]
+
+
 def record(kept: Path, mutated: list[str], tests: list[str]) -> None:
     """Run the tests on the copy as it is; write which lines each runs, and how long it takes."""
     folders = {str(Path(one).parent if one.endswith(".py") else Path(one)) for one in mutated}
     options = ["--cov-context=test", "--cov-report=", "--durations=0", "-vv"]
     options += [f"--cov={folder}" for folder in sorted(folders)]
+    options += [f"--ignore={one}" for one in LONG]
     where = os.environ | {"COVERAGE_FILE": str(kept / "coverage")}
     done = subprocess.run([*PYTEST, *options, *tests], env=where, stdout=subprocess.PIPE, text=True)
     if done.returncode:

@@ -61,19 +61,6 @@ def task_for(task_id: str, wanted, why: str):
     return task
 
 
-def actions_of(task, steps: int, seed: int = 0) -> list:
-    """Random actions, mostly resting where that is possible, so that trials get somewhere."""
-    rng = np.random.default_rng(seed)
-    if task.actions.continuous:
-        rest = task.actions.from_task_units(task.actions.rest_value)
-        return [
-            rest if rng.random() < 0.6 else rng.uniform(-1, 1, task.actions.size).astype(np.float32)
-            for _ in range(steps)
-        ]
-    acts = rng.integers(0, task.actions.size, steps)
-    return np.where(rng.random(steps) < (0.6 if task.actions.rest == 0 else 0.0), 0, acts).tolist()
-
-
 PLUGINS = Path(__file__).resolve().parents[1] / "plugins"
 
 
@@ -160,7 +147,7 @@ def test_dataset_is_what_an_env_shows_and_wants(task_id, seq_len):
     env = TaskEnv(task, info="full")
     obs, _ = env.reset(seed=4)
     steps = 0
-    while steps < 400:
+    while steps < 150:
         batch = next(dataset)
         for inputs, target in zip(batch.inputs[0], batch.targets[0], strict=True):
             same(inputs, obs)
@@ -178,85 +165,6 @@ def rests_or_is_right(task, env):
     if task.actions.continuous:
         return task.actions.from_task_units(task.actions.rest_value)
     return task.actions.rest
-
-
-@every_task
-@pytest.mark.parametrize("seq_len", [None, 120])
-def test_scoring_a_batch_is_playing_it(task_id, seq_len):
-    """Trials are paid and recorded alike, whether the actions are given on the way or
-    afterwards.
-    """
-    task = task_for(
-        task_id,
-        lambda task: task.supervised and not TaskView(task).hooks and not task.reads_outcomes,
-        "not supervised, or stepped through",
-    )
-    if task.sample(50, seed=0).tables.jumps:
-        pytest.skip("a trial that leaves the oracle's path cannot be scored to its end")
-    dataset = Dataset(task, batch_size=4, seq_len=seq_len, seed=8)
-    for number in range(3):
-        batch = next(dataset)
-        shape = batch.inputs.shape[:2]
-        acts = np.array(actions_of(task, shape[0] * shape[1], seed=number)).reshape(
-            *shape, *([task.actions.size] if task.actions.continuous else [])
-        )
-        acts = np.where(
-            np.random.default_rng(number).random(shape).reshape(*shape, *[1] * (acts.ndim - 2))
-            < 0.3,
-            batch.targets,
-            acts,
-        )
-        scored = batch.score(acts)
-        whole = np.flatnonzero(batch.complete)
-        assert len(scored) == len(whole)
-        for i, record in islice(zip(whole, scored.rows(), strict=True), 40):
-            played = play_trial(
-                task,
-                {name: values[i] for name, values in batch.conditions.items()},
-                batch.trials,
-                i,
-                acts[batch.row[i], batch.start[i] :],
-            )
-            for name in (
-                "choice",
-                "outcome",
-                "reaction_time",
-                "reward",
-                "performance",
-                "aborts",
-                "steps",
-            ):
-                if name in record:
-                    (
-                        np.testing.assert_allclose(
-                            played.get(name, np.nan), record[name], err_msg=name, atol=1e-6
-                        )
-                        if not isinstance(record[name], str)
-                        else same(played[name], record[name])
-                    )
-
-
-def play_trial(task, conditions, trials, i, actions):
-    """Play one trial with everything that was drawn for it imposed.
-
-    Durations that follow from conditions are not drawn: imposed, they would be of whole steps.
-    """
-    imposed = {
-        **conditions,
-        **{
-            f"duration.{name}": steps[i] * task.dt
-            for name, steps in trials.period_steps.items()
-            if name in task.timing
-        },
-    }
-    env = TaskEnv(task)
-    env.stepper.dealer.block_rows = 1
-    env.reset(seed=0, options={"conditions": imposed})
-    for action in actions:
-        info = env.step(action)[4]
-        if info["new_trial"]:
-            return info["trial"]
-    raise AssertionError("the trial outlasted its actions")
 
 
 # ---------------------------------------------------------------------- behaviour
@@ -287,10 +195,10 @@ def test_supervised_tasks_make_datasets_and_others_say_why_not(task_id):
 
 
 @every_task
-@pytest.mark.parametrize("dt", [10, 20, 100, "half"])
+@pytest.mark.parametrize("dt", [20, 100])
 def test_other_time_steps_work(task_id, dt):
-    default = task_of(task_id)
-    task = make_task(task_id, dt=default.dt / 2 if dt == "half" else dt)
+    """The conformance kit compares the durations of trials at half the step."""
+    task = make_task(task_id, dt=dt)
     record = run(task, "oracle", 16, num_envs=8, seed=0)
     assert record["performance"].mean() >= TASKS[task_id].expected.get("oracle_min", 1.0) - 0.01
     for name, distribution in task.timing.items():

@@ -1,5 +1,7 @@
 """``make mutants`` on a toy: tests that assert nothing fail its verdict, and exact ones pass."""
 
+import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -79,3 +81,23 @@ def test_the_next_call_restores_a_file_that_an_interrupted_one_left_broken(toy):
     (kept / "results.jsonl").unlink()
     (kept / "copy/toy.py").write_text(TOY.replace("*", "+"), "utf-8")
     assert "-    return width * height" in mutants(folder).stdout
+
+
+def test_only_mutants_of_the_kernel_are_played_without_the_compiled_one(tmp_path, monkeypatch):
+    """The compiled kernel has the text as it was, and would notice each change."""
+    monkeypatch.syspath_prepend(MUTANTS.parent)
+    monkeypatch.setenv("NGYM_KERNEL", "")
+    use_kernel = importlib.import_module("mutants").use_kernel
+    play, name = tmp_path / "neurogym_core/play", "_kernel.cpython-311-x86_64-linux-gnu.so"
+    play.mkdir(parents=True)
+    (tmp_path / "compiled").mkdir()
+    (tmp_path / "compiled" / name).write_text("")
+    monkeypatch.chdir(tmp_path)
+    for plain in (False, True, True, False):
+        use_kernel(tmp_path, plain=plain)
+        assert (play / name).exists() == (not plain)
+        assert os.environ.get("NGYM_KERNEL") == ("plain" if plain else None)
+    (tmp_path / "compiled" / name).unlink()
+    use_kernel(tmp_path, plain=False)  # it was not built
+    assert os.environ["NGYM_KERNEL"] == "plain"
+    assert not (play / name).exists()

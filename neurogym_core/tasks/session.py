@@ -211,7 +211,7 @@ class Session:
         for name, value in finished.items():
             value = np.asarray(value)
             if name not in self.previous or self.previous[name].dtype != value.dtype:
-                fill = -1 if name == "choice" else 0
+                fill = -1 if name == "choice" else value.dtype.type()  # of a text: ""
                 old = self.previous.get(name)
                 self.previous[name] = (
                     np.full((self._n, *value.shape[1:]), fill, value.dtype)

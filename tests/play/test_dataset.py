@@ -328,3 +328,30 @@ def test_a_batch_without_a_whole_trial_has_an_empty_record():
     record = batch.score(batch.targets)
     assert len(record) == 0
     assert {"side", "choice", "performance"} <= set(record.columns)
+
+
+def test_outputs_are_read_by_the_largest_and_as_units_by_rest_above_a_half():
+    """A network that is trained on action ids has no threshold of its rest unit."""
+    for kind, outcome in (("action", "correct"), ("units", "miss")):
+        batch = next(Dataset(Dots(), 8, seed=0, targets=kind))
+        outputs = np.zeros((*batch.weights.shape, 3), np.float32)
+        outputs[..., 0] = 0.6
+        # In the last step but one, the window is open.
+        outputs[np.arange(8), batch.stop - 2, 1 + batch.conditions["side"]] = 0.9
+        assert (batch.score(outputs)["outcome"] == outcome).all()
+
+
+class Hooked(Dots):
+    """Played step by step, since there is a hook."""
+
+    def step_action(self, now, action):
+        return None, None
+
+
+def test_streams_that_are_stepped_are_cut_into_batches_of_any_length():
+    long, short = (
+        streams(take(Dataset(Hooked(), 2, seq_len, seed=3), 84 // seq_len)) for seq_len in (42, 7)
+    )
+    for one, other in zip(long, short, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.shape[:2] == (2, 84)

@@ -227,3 +227,29 @@ def test_moments_of_a_period_without_a_timer_are_counted_from_its_onset(vector):
         seen.append(np.ravel(env.step(np.array([action]) if vector else action)[0]))
     assert [values[0] for values in seen] == [5, 1, 3, 3, 0, 0, 0, 0]
     assert [values[3] for values in seen] == [0, 0, 0, 0, 1, 2, 3, 0]
+
+
+class Watched(Asking):
+    """Played by the slower path, since there is a hook."""
+
+    def step_action(self, now, action):
+        return None, None
+
+
+@both
+@pytest.mark.parametrize("task", [Asking, Watched])
+@pytest.mark.parametrize("trials", [1, 2])
+def test_one_trial_terminates_its_session_and_the_last_of_several_truncates_it(
+    task, trials, vector
+):
+    one = task(trials_per_session=trials)
+    env: Any = TaskVectorEnv(one, 1) if vector else TaskEnv(one)
+    env.reset(seed=1)
+    for ended in range(trials):
+        new_trial = False
+        while not new_trial:
+            _, _, over, cut, info = env.step([0] if vector else 0)
+            new_trial = np.ravel(info["new_trial"])[0]
+            last = new_trial and ended == trials - 1
+            assert np.ravel(over)[0] == (last and trials == 1)
+            assert np.ravel(cut)[0] == (last and trials > 1)

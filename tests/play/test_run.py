@@ -12,6 +12,7 @@ import pytest
 from neurogym_core import Choice, Task, TrialRecord, make_vec, run
 from neurogym_core.errors import InvalidValueError, UnknownNameError
 from neurogym_core.play.make import make_task
+from neurogym_core.players import Game
 from neurogym_core.subjects import Oracle, Subject, subject_named
 
 
@@ -45,6 +46,15 @@ class Onlooker:
     def __call__(self, env, observations):
         self.seen.append(observations)
         return np.where(env.is_asked, 1 + observations[:, :2].argmax(axis=1), 0)
+
+
+def test_a_game_counts_its_steps_and_the_trials_of_each_subject():
+    game, steps = Game(Sides, "oracle", 5, num_envs=2, seed=0, params={}), 0
+    while game.played.count < 5:
+        assert game.steps == steps
+        game.step()
+        steps += 1
+    assert np.bincount(game.record()["env"]).tolist() == [3, 2]
 
 
 def test_a_subject_plays_so_many_trials():

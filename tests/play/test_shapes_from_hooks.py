@@ -78,3 +78,28 @@ def test_another_shape_is_an_error_that_names_the_hook(hook, returns, settings, 
 @pytest.mark.parametrize("n", [1, 3])
 def test_one_reward_for_all_envs_is_allowed(n):
     stepped(with_hook("step_action", lambda now: (1.0,)), n)
+
+
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("where", [True, [True], None], ids=["one", "a row", "each"])
+@pytest.mark.parametrize("value", [2.0, [2.0], None], ids=["one", "a row", "each"])
+def test_an_event_is_given_once_for_all_envs_or_for_each(where, value, n):
+    def reports(now):
+        happened = np.ones(now.n, bool) if where is None else np.array(where)
+        now.event(happened, "peck", np.full(now.n, 2.0) if value is None else np.array(value))
+        return None, None
+
+    stepped(with_hook("step_action", reports), n)
+
+
+@pytest.mark.parametrize("where", [[True, False], [], [1, 0, 0], 1])
+def test_an_event_of_other_envs_or_another_type_is_refused(where):
+    def reports(now):
+        now.event(np.array(where), "peck", 1.0)
+        return None, None
+
+    says = (
+        r"step_action gave now\.event\(\) where= of type .*Expected bools: one, or shape \(3, …\)"
+    )
+    with pytest.raises(TaskDefinitionError, match=says):
+        stepped(with_hook("step_action", reports), 3)

@@ -205,3 +205,44 @@ def test_values_of_another_number_or_type_are_refused_where_they_are_imposed(nam
         make_task(Several, conditions={name: value})
     with pytest.raises(InvalidValueError, match=f"{name}=.* numbers in every trial. Give a list"):
         Schedule(Several(), blocks=({name: value},))
+
+
+class Declared(Task):
+    """Conditions that only `draw` sets, of each type."""
+
+    timing = {"only": 100}
+
+    def define(self):
+        self.observe(light=1)
+        self.act(rest=1, choose=2)
+        self.vary(late=bool, count=int, level=float, place=str)
+
+    def draw(self, session, rng):
+        n = len(session)
+        return {
+            "late": np.zeros(n, bool),
+            "count": np.arange(n),
+            "level": rng.random(n),
+            "place": np.full(n, "here"),
+        }
+
+    def new_trial(self, trial):
+        trial.periods("only")
+        trial.record("late", "count", "level", "place")
+        trial.show("light", 1, during="only")
+        trial.answer("choose", 0, during="only")
+
+
+@pytest.mark.parametrize(
+    ("name", "imposed"),
+    [("late", True), ("count", 7), ("level", 0.5), ("level", 2), ("place", "there")],
+)
+def test_what_draw_sets_takes_values_of_its_type(name, imposed):
+    record = run(Declared, "rest", 3, seed=0, conditions={name: imposed})
+    assert record[name].tolist() == [imposed] * 3
+
+
+@pytest.mark.parametrize(("name", "imposed"), [("late", 2), ("count", 0.5), ("level", np.nan)])
+def test_and_no_others(name, imposed):
+    with pytest.raises(InvalidValueError, match=r"Expected (whole )?numbers|Expected True"):
+        run(Declared, "rest", 3, seed=0, conditions={name: imposed})

@@ -8,6 +8,8 @@ from collections import deque
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from neurogym_core import Choice, Outcome, Session, Task, make_vec, run
 from neurogym_core.errors import TaskDefinitionError, UnknownNameError
@@ -254,3 +256,41 @@ def test_the_last_trials_of_a_session_survive_copies_and_pickles():
         assert other.previous.keys() == session.previous.keys()
         with pytest.raises(UnknownNameError, match="'outcom'"):
             other.previous["outcom"]
+
+
+# ---------------------------------------------------------------------- the last trials
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_each_session_remembers_its_own_last_trial_whatever_the_others_do(data):
+    """Numbers become floats and texts longer as they come; sessions that have not played have 0, or
+    -1 for the choice.
+    """
+    n = data.draw(st.integers(1, 4))
+    session = Session(n)
+    expected: dict[str, list] = {}
+    kinds = {
+        "choice": st.integers(-1, 3),
+        "paid": st.floats(-1, 1),
+        "name": st.text("ab", max_size=3),
+    }
+    for _ in range(data.draw(st.integers(1, 5))):
+        rows = sorted(data.draw(st.sets(st.integers(0, n - 1), min_size=1)))
+        finished = {
+            name: data.draw(st.lists(values, min_size=len(rows), max_size=len(rows)))
+            for name, values in kinds.items()
+        }
+        if data.draw(st.booleans()):  # a whole number
+            finished["paid"] = [1] * len(rows)
+        before = {name: value.copy() for name, value in session.previous.items()}
+        kept = dict(session.previous)
+        session.remember(np.array(rows), finished)
+        for name, value in kept.items():  # what was read stays as it was
+            np.testing.assert_array_equal(value, before[name])
+        for name, values in finished.items():
+            fill = {"choice": -1, "paid": 0, "name": ""}[name]
+            for row, value in zip(rows, values, strict=True):
+                expected.setdefault(name, [fill] * n)[row] = value
+        for name, values in expected.items():
+            assert session.previous[name].tolist() == values

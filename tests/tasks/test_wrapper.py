@@ -199,3 +199,26 @@ def test_mistakes_raise_errors_that_name_them():
         Louder("Plain")
     with pytest.raises(TaskDefinitionError, match="without a default"):
         type("Bad", (TaskWrapper,), {"__annotations__": {"x": "int"}})
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_wrapper_with_the_conditions_of_another_task_is_joint_and_its_times_are_not_examined():
+    """Each of its tasks was examined itself."""
+
+    class Both(TaskWrapper):
+        def define(self):
+            self.add_conditions(Plain(), {"side": "other"})
+
+        def new_trial(self, trial):
+            self.task.new_trial(trial)
+            trial.record("other")
+            trial.show("stimulus", 1, during="stimulus", start=100, stop=101)
+
+    class Brief(Both):
+        def define(self):
+            self.vary(other=Choice(2))
+
+    assert TaskView(Both(Plain())).joint
+    Both(Plain()).sample(3, seed=0)
+    with pytest.warns(UserWarning, match="lasts 1 ms"):
+        Brief(Plain()).sample(3, seed=0)

@@ -1,4 +1,7 @@
-"""Random tasks, rendered and played, must agree with the slow reference (``reference.py``)."""
+"""Random tasks, rendered and played, must agree with the slow reference (``reference.py``).
+
+The kernel in use plays them; ``test_laws.py`` compares it with the other one, bit by bit.
+"""
 
 from __future__ import annotations
 
@@ -348,7 +351,7 @@ ANY = random_tasks.descriptions(drawn=(None, None, "before", "outcomes"), untime
 
 @held(50)
 @given(description=ANY, seed=st.integers(0, 99))
-def test_single_env_plays_as_the_reference(kernel, description, seed):
+def test_single_env_plays_as_the_reference(description, seed):
     task = playable(description)
     env = TaskEnv(task, info="full")
     seen = env.reset(seed=seed)[0]
@@ -384,7 +387,7 @@ def test_single_env_plays_as_the_reference(kernel, description, seed):
 @pytest.mark.parametrize("n", [1, 5])
 @held(12)
 @given(description=ANY, seed=st.integers(0, 99))
-def test_vector_env_plays_as_the_reference(kernel, description, seed, n, mode):
+def test_vector_env_plays_as_the_reference(description, seed, n, mode):
     task = playable(description)
     env = TaskVectorEnv(task, n, autoreset_mode=mode, info="full")
     seen = env.reset(seed=seed)[0]

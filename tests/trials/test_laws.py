@@ -1,6 +1,8 @@
-"""Laws that every task and every player must obey, on random tasks, for both kernels.
+"""Laws that every task and every player must obey, on random tasks.
 
-`test_against_reference.py` checks the meaning of a step; these tests check that players agree.
+One law is that both kernels say the same bits. The others need only the kernel in use, but for
+those of memory, which each kernel has of its own. `test_against_reference.py` checks the meaning of
+a step; these tests check that players agree.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ def assert_same(one, other):
 @pytest.mark.parametrize("mode", MODES)
 @held(20)
 @given(task=random_tasks.tasks(), seed=SEEDS)
-def test_a_vector_env_of_one_is_the_single_env_in_all_sessions(kernel, task, seed, mode):
+def test_a_vector_env_of_one_is_the_single_env_in_all_sessions(task, seed, mode):
     single, vector = (
         TaskEnv(task, info="full"),
         TaskVectorEnv(task, 1, autoreset_mode=mode, info="full"),
@@ -109,7 +111,7 @@ def test_a_vector_env_of_one_is_the_single_env_in_all_sessions(kernel, task, see
     seed=SEEDS,
     n=st.sampled_from([1, 3]),
 )
-def test_a_dataset_shows_what_an_env_shows_and_scores_as_it_pays(kernel, description, seed, n):
+def test_a_dataset_shows_what_an_env_shows_and_scores_as_it_pays(description, seed, n):
     """Trial by trial, where no action leads to another period."""
     task = random_tasks.playable(description)
     n = (
@@ -170,7 +172,7 @@ def test_both_kernels_say_the_same_bits_of_several_tasks_in_one_session(task, n,
 @pytest.mark.slow
 @held(20)
 @given(task=random_tasks.sequences(), seed=SEEDS)
-def test_several_tasks_in_one_session_are_the_same_in_a_vector_env_of_one(kernel, task, seed):
+def test_several_tasks_in_one_session_are_the_same_in_a_vector_env_of_one(task, seed):
     single, vector = (
         TaskEnv(task, info="full"),
         TaskVectorEnv(task, 1, autoreset_mode="SameStep", info="full"),
@@ -213,7 +215,7 @@ def skip_unless_built():
 
 @held(20)
 @given(task=random_tasks.tasks(hooks=False), seed=SEEDS)
-def test_trials_and_their_noise_are_the_same_whatever_is_played(kernel, task, seed):
+def test_trials_and_their_noise_are_the_same_whatever_is_played(task, seed):
     """Noise depends on serial number and step of the trial, not on other trials or envs."""
     seen: dict = {}
     if task.reads_outcomes:
@@ -336,7 +338,7 @@ def test_no_two_observations_share_memory(kernel, task, seed):
 @pytest.mark.parametrize("n", [1, 3])
 @held(12)
 @given(task=random_tasks.tasks(), seed=SEEDS)
-def test_trials_are_counted_without_gaps_and_sessions_have_their_length(kernel, n, task, seed):
+def test_trials_are_counted_without_gaps_and_sessions_have_their_length(n, task, seed):
     env = TaskVectorEnv(task, n, info="full")
     env.reset(seed=seed)
     ended: list[list] = [[] for _ in range(n)]

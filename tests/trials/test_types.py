@@ -164,7 +164,22 @@ def test_six_types_of_trials_are_six_rows_of_the_tables():
     assert env.stepper.any_block.tables is block.tables
 
 
-@pytest.mark.parametrize("task", [Shuffled, Graded])
+class Spawned(Dots):
+    """Trials may differ, by a generator that leaves the state of `rng` as it is."""
+
+    def new_trial(self, trial):
+        super().new_trial(trial)
+        rare = trial.rng.spawn(1)[0].random(trial.n) < 1e-9
+        trial.show("stimulus", np.where(rare, 9, 0)[:, None], during="fixation")
+
+
+class Lengthened(Dots):
+    """A duration is drawn, and comes out alike in nearly all trials."""
+
+    timing = {"fixation": Choice((200, 300), p=(1 - 1e-9, 1e-9))}
+
+
+@pytest.mark.parametrize("task", [Shuffled, Graded, Spawned, Lengthened])
 def test_trials_that_draw_beyond_their_conditions_share_no_type(task):
     env = TaskEnv(task(), info="full")
     env.reset(seed=1)
