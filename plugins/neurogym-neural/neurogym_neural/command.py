@@ -114,8 +114,8 @@ def command(
 
     --json prints an object with the keys schema (1), command, facts, signatures (name, passed, why,
     chance, values, seconds), observed (the same of spikes), untested (name -> reason), report and
-    figures. For recordings, there is also conditions, signatures have no passed, why and chance,
-    and there is no observed.
+    figures. For recordings, there is also conditions, and left_out (name -> trials without a
+    value), signatures have no passed, why and chance, and there is no observed.
     """
     with usage_errors():
         known = _chosen(chosen)
@@ -198,7 +198,8 @@ def _of_files(
                 {"name": name, "values": values, "seconds": found.seconds[name]}
                 for name, values in found.values.items()
             ],
-            "untested": found.untested, "report": target, "figures": figures,
+            "left_out": found.left_out, "untested": found.untested, "report": target,
+            "figures": figures,
         })  # fmt: skip
         return
     for row in found.conditions:
@@ -216,6 +217,8 @@ def _of_files(
                 for one in (numbers, values["shuffled"][part])
             )
             click.echo(f"{name}: {part} {said} (shuffled {mixed})")
+    for name, texts in found.left_out.items():
+        click.echo(f"{name}: left out: {'; '.join(texts)}")
     for name, why in found.untested.items():
         click.echo(f"Not measured: {name}: {why}")
     click.echo(f"The report is {target}.")

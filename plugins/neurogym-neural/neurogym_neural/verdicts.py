@@ -14,7 +14,7 @@ import numpy as np
 
 from neurogym_core import InvalidValueError, NeurogymError, NotSupportedError
 from neurogym_core.tools import load, offers_of, unknown
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, refuse_missing
 
 GROUP = "neurogym.neural_signatures"
 CONTROLS = ("untrained", "inputs", "filters", "copy", "inputs and copy", "shuffled")
@@ -102,6 +102,7 @@ class Signature:
         published: the result of the source.
         checked: "verified" or "recalled", whether quantity and sign were read in the source.
         compute: function from a `System` to the number of each part.
+        columns: columns of numbers of the record that every trial needs.
         counts: whether counts are drawn first, as a laboratory would record them.
         many: whether it needs the activity of a network in several tasks.
     """
@@ -117,6 +118,7 @@ class Signature:
     published: str
     checked: str
     compute: Callable[[System], dict[str, float]]
+    columns: tuple[str, ...] = ()
     counts: bool = False
     many: bool = False
 
@@ -144,6 +146,13 @@ class Signature:
             NotSupportedError: the activity lacks something that the signature needs; the
                 message is the reason.
         """
+        record = system.activity.record
+        try:
+            refuse_missing(
+                system.activity, [one for one in self.columns if one in record], self.name
+            )
+        except InvalidValueError as error:
+            raise NotSupportedError(str(error)) from error
         if system.activity.kind == "rate" and (self.counts or hz is not None):
             system = system.observed(HZ if hz is None else hz, seed=seed)
         try:
@@ -329,7 +338,7 @@ def signature_of(
     required = {
         "title", "quantity", "citation", "doi", "tasks", "parts", "cheat", "published", "checked",
     }  # fmt: skip
-    wrong = (required - set(said)) | (set(said) - required - {"counts", "many"})
+    wrong = (required - set(said)) | (set(said) - required - {"columns", "counts", "many"})
     if wrong or said["checked"] not in ("verified", "recalled"):
         raise InvalidValueError(
             f"The signature {name!r} was given the keys {sorted(said)}. Expected"
@@ -354,9 +363,9 @@ def signature_of(
                 f" it exceeds, of {', '.join(CONTROLS)}, and a margin above 0; or none of them."
                 f" Correct {', '.join(sorted(wrong))}."
             )
-    more = {key: said[key] for key in said if key not in ("tasks", "parts")}
-    tasks: tuple[str, ...] = tuple(said["tasks"])
-    return Signature(name, compute=compute, tasks=tasks, parts=parts, **more)
+    more = {key: said[key] for key in said if key not in ("tasks", "parts", "columns")}
+    tasks, columns = (tuple(said.get(key, ())) for key in ("tasks", "columns"))
+    return Signature(name, compute=compute, tasks=tasks, parts=parts, columns=columns, **more)
 
 
 def signatures() -> list[Signature]:

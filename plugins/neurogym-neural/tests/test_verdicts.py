@@ -313,7 +313,7 @@ def test_a_copy_of_the_labels_generalises_and_shatters_less():
 
 @pytest.mark.parametrize("hz", [None, 10])
 def test_mixtures_of_inputs_and_copy_are_abstract_and_of_many_dimensions(hz):
-    """They passed; so have random features of them as many dimensions as those of late selection."""
+    """They passed. Random features of them have as many dimensions as those of late selection."""
     one = KNOWN["abstract-choice"]
     made = {
         kind: controls_of(contexts("late"), contexts(kind).activity, contexts("copy").activity)
