@@ -282,7 +282,8 @@ Each signature with a verdict shows this, and no more:
 
 - *pulse-persists*: evidence lasts longer than in a leaky filter of the input of up to 1,000 ms. Two filters of 400 ms in a row, and
   single ones of much more than 1,000 ms, keep it like an integrator within a stimulus of 1 s, and would pass. An integrator
-  with a near bound loses as much as a filter of 1,000 ms, and would not. A copy of the outputs is no control: it lasts as its network.
+  with a near bound loses as much as a filter of 1,000 ms, and would not. In spikes, some filters have
+  numbers of noise, which makes the control stricter. A copy of the outputs is no control: it lasts as its network.
 - *memory-tuning*: more units carry the magnitude through the delay than in untrained networks and in filters.
 - *category-index*: units part categories before the test is known, and more than directions explain. A copy of the outputs is no
   control, since it reads these units.

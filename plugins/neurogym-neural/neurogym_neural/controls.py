@@ -164,7 +164,7 @@ def leaky(activity: Activity, *taus: float) -> np.ndarray:
 
     Args:
         activity: the inputs.
-        taus: time constant of each stage, ms; a stage filters what the one before gives.
+        taus: time constant of each stage, ms; a stage filters the output of the one before.
     """
     rates = np.nan_to_num(activity.rates)
     for tau in taus:

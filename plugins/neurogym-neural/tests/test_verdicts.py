@@ -218,7 +218,7 @@ def test_filters_are_single_ones_of_up_to_a_second_two_stages_and_all():
 
 
 def test_two_slow_stages_keep_a_pulse_as_an_integrator_does_so_they_are_no_control():
-    """What the verdict says is stated: the pulse lasts longer than in these filters."""
+    """The verdict is: the pulse lasts longer than in the filters of the control."""
     both = motion("inputs")
     slow = [both.activity._with(leaky(one, 400, 400)) for one in (both.activity, both.pulsed)]
     assert values("pulse-persists", System(*slow))["effect at 600 ms"] > 0.8
