@@ -562,8 +562,8 @@ def has_value(values: np.ndarray) -> np.ndarray:
     """Return which trials have a value, (n,): those without NaN."""
     if values.dtype.kind != "f":
         return np.ones(len(values), bool)
-    finite: np.ndarray = np.isfinite(values).reshape(len(values), -1).all(axis=1)
-    return finite
+    finite = np.isfinite(values).reshape(len(values), -1)
+    return np.array([row.all() for row in finite], bool)
 
 
 def refuse_missing(activity: Activity, columns: Iterable[str], asked: str) -> None:

@@ -193,12 +193,15 @@ def units(activity: Activity) -> Figure:
         )
     spread = np.nan_to_num(nanvar(means.mean[..., active])).mean(axis=0)
     chosen = active[np.argsort(-spread, kind="stable")[:UNITS]]
-    columns = min(len(chosen), UNITS // 2)
-    rows = -(-len(chosen) // columns)
-    figure = Figure(figsize=(2.3 * columns + 0.1, 1.8 * rows + 0.4), layout="constrained")
-    panels = figure.subplots(rows, columns, sharex=True, squeeze=False).flat
+    rows = 1 if len(chosen) <= UNITS // 2 else 2
+    columns = -(-len(chosen) // rows)
+    size = (1.9 * columns + 1.3, max(1.8 * rows + 0.4, 2.8))
+    figure = Figure(figsize=size, layout="constrained")
+    panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
     for ax in panels[len(chosen) :]:
         ax.remove()
+    for ax in panels[len(chosen) - columns : len(chosen)]:  # the lowest ones
+        ax.tick_params(labelbottom=True)
     for ax, unit in zip(panels, chosen, strict=False):
         for k, line in enumerate(lines(means)):
             mean, sem = means.mean[k, :, unit], means.sem[k, :, unit]

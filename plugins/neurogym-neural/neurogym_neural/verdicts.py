@@ -293,11 +293,11 @@ def _decided(
                 )
             for variant in dict.fromkeys(variants[control]):
                 same = np.array([one == variant for one in variants[control]])
-                low = _least_difference(own, other[same & np.isfinite(other)])
-                if low <= 0:
+                least = _least_difference(own, other[same & np.isfinite(other)])
+                if least <= 0:
                     return "no", (
                         f"the interval of the difference from the control {control!r} in {name}"
-                        f" begins at {low:.2f}, and includes 0"
+                        f" begins at {least:.2f}, and includes 0"
                     )
     return "yes", "all parts have the published sign and exceed their controls"
 

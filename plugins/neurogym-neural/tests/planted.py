@@ -13,7 +13,13 @@ from typing import Any, NamedTuple
 # Signature, ideal, its system; cheat, its system: functions of test_verdicts.py with their kind.
 PAIRS = (
     ("pulse-persists", "integrator", "motion:integrator", "leaky filter", "motion:filter"),
-    ("pulse-persists", "integrator", "motion:integrator", "filter of 1000 ms", "motion:filter 1000"),
+    (
+        "pulse-persists",
+        "integrator",
+        "motion:integrator",
+        "filter of 1000 ms",
+        "motion:filter 1000",
+    ),
     ("memory-tuning", "memory", "memories:compares", "noise", "memories:none"),
     ("category-index", "categories", "categories:category", "directions", "categories:direction"),
     ("category-index", "categories", "categories:category", "turned boundary", "categories:turned"),
