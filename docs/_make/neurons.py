@@ -25,7 +25,7 @@ MEASURED, PAGE = HERE / "neurons.json", HERE.parent / "neurons.md"
 PLANTED = HERE.parents[1] / "plugins" / "neurogym-neural" / "tests" / "planted.py"
 SEEDS = (0, 1, 2)
 MODELS = ("gru", "rnn")
-SYSTEMS = ("network", "untrained", "inputs", "filters", "copy", "shuffled")
+SYSTEMS = ("network", "untrained", "inputs", "filters", "copy", "inputs and copy", "shuffled")
 RNN = "--option noise=0.05 --option tau=100"
 
 
@@ -172,17 +172,22 @@ def cheat_of(numbers: dict[str, Any], part: str) -> str:
     )
 
 
+def listed(values: list[float | None]) -> str:
+    """Return numbers, or the lowest and the highest of more than six; "-": none."""
+    known = [value for value in values if value is not None]
+    if len(values) > 6 and known:
+        return f"{min(known):.2f} to {max(known):.2f}"
+    return ", ".join("-" if value is None else f"{value:.2f}" for value in values) or "-"
+
+
 def rows_of(signatures: list[dict[str, Any]], cheats: dict[str, Any]) -> list[list[str]]:
     """Return a row for each part of each signature of a report."""
     rows = []
     for one in signatures:
         for part in one["values"]["network"]:
-            numbers = [
-                ", ".join("-" if value is None else f"{value:.2f}" for value in values)
-                for values in (one["values"].get(name, {}).get(part, ()) for name in SYSTEMS)
-            ]
+            numbers = [listed(one["values"].get(name, {}).get(part, ())) for name in SYSTEMS]
             rows.append([
-                f"{one['name']}: {part}", *(text or "-" for text in numbers),
+                f"{one['name']}: {part}", *numbers,
                 cheat_of(cheats.get(one["name"], {}), part) or "-",
                 one["passed"] or "fingerprint", f"{one['seconds']:.1f}",
             ])  # fmt: skip
@@ -224,12 +229,14 @@ Networks that solve a task as well as an animal need not solve it as its neurons
 [`ngym neural`](command-line.md). `ngym neural --list` names all signatures with their sources.
 
 Each number stands beside that of its controls, in the same trials: *untrained* networks of other seeds with a fitted
-readout, rectified mixtures of the *inputs*, the same of leaky *filters* of the inputs, a *copy* of the outputs, and the
-network with *shuffled* trials. The verdict is "yes" if all parts of a signature have the published sign and size in all
-three networks and exceed each control that the signature names. A signature that controls have, too, is a *fingerprint*
-without a verdict. Three networks that exceed three untrained ones do so by chance with p = 0.05; nothing is corrected for
-the number of signatures. Numbers of different seeds are separated by commas; "-": it could not be measured. *Cheat* is
-the simulation that the signature names: it lacks a part of each signature with a verdict.
+readout, rectified mixtures of the *inputs*, the same of leaky *filters* of the inputs (100, 200, 400, 700 and 1,000 ms, two
+stages of 200 and of 300 ms, and all of them), a *copy* of the outputs, *inputs and copy* beside each other and in linear and rectified
+mixtures, and the network with *shuffled* trials. The verdict is "yes" if all parts of a signature have the published sign and
+size in all three networks, exceed all values of each control that the signature names by its margin, and if the 95 % interval of the
+difference from each control excludes 0. A signature that controls have, too, is a *fingerprint* without a verdict. Three
+networks that exceed three untrained ones do so by chance with p = 0.05; nothing is corrected for the number of signatures.
+Numbers of different seeds are separated by commas; of more than six, the lowest and the highest are shown; "-": it could not be
+measured. *Cheat* is the simulation that the signature names: it lacks a part of each signature with a verdict.
 """
     ]
     parts.append(overview(reports))
@@ -271,15 +278,28 @@ that passes resembles an animal's neurons in this one respect. The numbers of an
 verified; they come from spikes. Signatures of counts (memory-tuning, comparison-switch, chosen-value) draw spikes of 10 Hz from the
 rates in all tables, the others in the tables of spikes.
 
-Definitions were changed after a look at these networks: the contrast and the second part of context-selection, the period of
-abstract-choice, the speed of 400 ms, the gate of answered trials, and the least sizes. Their verdicts are exploratory until they hold
-for networks of other seeds. They depend on the training, too: networks that were trained on two magnitudes for 1,500 updates, and not
-to a criterion, passed memory-tuning in the rates of one architecture. The pulse of pulse-persists is not compared with the copy, in which it lasts as long.
+Each signature with a verdict shows this, and no more:
 
-Three cheats are not excluded yet, so that these verdicts are provisional: a single leaky filter of the input with 400 ms or more
-can pass pulse-persists, because the control mixes filters of 100 and 400 ms; and raw inputs beside a copy of the answer can pass
-context-selection and abstract-choice, since no control has both. The numbers of temporal-scaling in spikes were measured before its
-second part was left out there: noise turned units, and that part has no verdict now.
+- *pulse-persists*: evidence lasts longer than in a leaky filter of the input of up to 1,000 ms. Two filters of 400 ms in a row, and
+  single ones of much more than 1,000 ms, keep it like an integrator within a stimulus of 1 s, and would pass. An integrator
+  with a near bound loses as much as a filter of 1,000 ms, and would not. In spikes, some filters have
+  numbers of noise, which makes the control stricter. A copy of the outputs is no control: it lasts as its network.
+- *memory-tuning*: more units carry the magnitude through the delay than in untrained networks and in filters.
+- *category-index*: units part categories before the test is known, and more than directions explain. A copy of the outputs is no
+  control, since it reads these units.
+- *chosen-value*: more units follow the value of the chosen offer than in mixtures of offers and answer.
+- *temporal-scaling*: units that turn do so at fractions of the interval. In spikes there is no verdict.
+- *task-clusters*: groups of units serve different tasks, more than units permuted within each task.
+
+Three signatures had a verdict, and have none now. Inputs beside a copy of the answer have both parts of *context-selection*, and their
+random mixtures both of *abstract-choice*, as much as simulated systems that select late; a copy of the answer has the *comparison-switch*
+of units that compare. A representation does not tell how it was computed: that needs perturbations of the irrelevant evidence or of the
+first magnitude.
+
+Definitions were changed after a look at these networks: the period of abstract-choice, the speed of 400 ms, the gate of answered
+trials, the least sizes, and the controls. Verdicts are exploratory until they hold for networks of other seeds. They depend on
+the training, too: networks that were trained on two magnitudes for 1,500 updates, and not to a criterion, passed memory-tuning
+in the rates of one architecture, before slow filters were a control.
 
 This page is written by `docs/_make/neurons.py`.
 """)

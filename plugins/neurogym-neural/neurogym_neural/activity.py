@@ -180,10 +180,10 @@ class Activity:
 
         Raises:
             UnknownNameError: `units` has no such column.
-            InvalidValueError: no unit is left.
+            InvalidValueError: no unit is left, or a mask of another length.
         """
         kept = np.arange(self.rates.shape[2])
-        kept = kept if units is None else kept[np.asarray(units)]
+        kept = kept if units is None else indices(units, len(kept), "select() was given units")
         for name, values in columns.items():
             if name not in self.units:
                 raise unknown("column", name, self.units, of="the units")
@@ -193,7 +193,8 @@ class Activity:
                 f"select() was given units={units!r} and {columns!r}. Expected at least one unit to"
                 f" be left of {self.rates.shape[2]}. Select others."
             )
-        rows = np.arange(len(self)) if trials is None else np.arange(len(self))[np.asarray(trials)]
+        rows = np.arange(len(self))
+        rows = rows if trials is None else indices(trials, len(self), "select() was given trials")
         return self._with(
             self.rates[rows][:, :, kept],
             record=self.record[rows],
@@ -354,9 +355,10 @@ class Activity:
 
         Raises:
             UnknownNameError: the record has no such column.
-            InvalidValueError: a combination of values has no trial.
+            InvalidValueError: a combination of values has no trial, or a trial no value.
         """
         names = [by] if isinstance(by, str) else list(by)
+        refuse_missing(self, names, "mean")
         levels = [np.unique(self.record[name]) for name in names]
         cells = list(product(*(range(len(values)) for values in levels)))
         masks = [
@@ -529,6 +531,61 @@ def over_steps(activity: Activity, asked: str) -> np.ndarray:
             " Select these: activity.select(np.isfinite(activity.rates).any(axis=(1, 2)))."
         )
     return rates
+
+
+def indices(given: Any, length: int, said: str) -> np.ndarray:
+    """Return indices from a mask or from indices.
+
+    Args:
+        given: bools, one for each of `length`, or integers.
+        length: number of units or trials.
+        said: begin of the message.
+
+    Raises:
+        InvalidValueError: a mask of another length, or an index that there is not.
+    """
+    found = np.asarray(given)
+    found = found.astype(int) if not found.size else found
+    if found.dtype == bool and found.shape == (length,):
+        return np.flatnonzero(found)
+    ints = found.dtype.kind in "iu" and found.ndim == 1
+    if not ints or (found.size and not -length <= found.min() <= found.max() < length):
+        raise InvalidValueError(
+            f"{said} of type {found.dtype} and shape {found.shape}. Expected a mask of {length}, or"
+            f" indices below {length}. Give one of these."
+        )
+    kept: np.ndarray = np.arange(length)[found]
+    return kept
+
+
+def has_value(values: np.ndarray) -> np.ndarray:
+    """Return which trials have a value, (n,): those without NaN."""
+    if values.dtype.kind != "f":
+        return np.ones(len(values), bool)
+    finite = np.isfinite(values).reshape(len(values), -1)
+    return np.array([row.all() for row in finite], bool)
+
+
+def refuse_missing(activity: Activity, columns: Iterable[str], asked: str) -> None:
+    """Refuse trials without a value in a column.
+
+    Raises:
+        InvalidValueError: a column has NaN; `asked` is the name of the analysis.
+    """
+    for name in columns:
+        known = has_value(activity.record[name])
+        if not known.all():
+            raise InvalidValueError(
+                f"{asked}() was given {said_missing(name, known)}. Expected a value in each trial."
+                " Leave these out: activity.select(np.isfinite(activity.record[…]))."
+            )
+
+
+def said_missing(column: str, known: np.ndarray) -> str:
+    """Return how many trials have no value, and the first five of them."""
+    rows = np.flatnonzero(~known)
+    first = ", ".join(str(row) for row in rows[:5]) + (", …" if len(rows) > 5 else "")
+    return f"{len(rows)} of {len(known)} trials without {column!r} (NaN): {first}"
 
 
 def numbers(activity: Activity, column: str, asked: str) -> np.ndarray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_neural.activity import Activity, Means, numbers, over_steps
+from neurogym_neural.activity import Activity, Means, numbers, over_steps, refuse_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +17,7 @@ class Tuning:
 
     Attributes:
         rho: (units,) Spearman's correlation of the mean activity with the condition.
-        p: (units,) two-sided p-value by permutation of trials.
+        p: (units,) two-sided p-value by permutation of neighbouring trials, or of runs.
         q: (units,) p-value after Benjamini and Hochberg's correction over units.
     """
 
@@ -31,10 +31,18 @@ def tuning(
     by: str,
     *,
     within: str | None = None,
+    neighbours: int = 20,
     permutations: int = 999,
     seed: int = 0,
 ) -> Tuning:
     """Return how the mean activity of each unit follows a condition.
+
+    Activity drifts over a session, and follows a condition that does, too, such as blocks. Trials
+    are therefore in the order of the session, and permuted within windows of neighbours, of which
+    deviations from the mean of the window are correlated. A condition that comes in runs (of more
+    than five trials on average) has its runs permuted: with fewer than about six runs no unit is
+    significant, since nothing distinguishes its tuning from drift. A condition that itself drifts,
+    such as a learned value, has no valid permutation, and can have more false alarms.
 
     Trials of a network are free, so that almost any unit is significant given enough of them, also
     of an untrained one: compare `activity.observed(…)` with a recording of as many trials.
@@ -46,12 +54,20 @@ def tuning(
         activity: the steps that count, e.g. ``activity.during("delay")``.
         by: a column of the record with numbers, bools, or two texts.
         within: a column, e.g. "session"; trials are permuted within its values.
+        neighbours: number of trials of a window, about.
         permutations: number of permutations; the smallest p is 1 / (permutations + 1).
         seed: seed of the permutations.
 
     Raises:
-        InvalidValueError: the condition has fewer than two values, or more than two texts.
+        InvalidValueError: the condition has fewer than two values, or more than two texts; trials
+            lack a value; or windows of fewer than two trials.
     """
+    if not neighbours >= 2:
+        raise InvalidValueError(
+            f"tuning() was given neighbours={neighbours!r}. Expected two trials or more, of which"
+            " some have other values. Give 20, for example."
+        )
+    refuse_missing(activity, [by] if within is None else [by, within], "tuning")
     values = activity.record[by]
     levels = np.unique(values)
     if len(levels) < 2 or (values.dtype.kind == "U" and len(levels) > 2):
@@ -64,18 +80,50 @@ def tuning(
     wanted = _ranks(np.searchsorted(levels, values)[:, None].astype(float))[:, 0]
     found = _ranks(over_steps(activity, "tuning"))
     rho = _correlation(wanted[None], found)[0]
-    rng = np.random.default_rng(seed)
     groups = np.zeros(len(activity), int)
     if within is not None:
         groups = np.unique(activity.record[within], return_inverse=True)[1]
-    shuffled = np.empty((permutations, len(activity)))
+    order = np.argsort(groups, kind="stable")
+    groups, wanted, found = groups[order], wanted[order], found[order]
+    starts = (np.diff(groups, prepend=-1) != 0) | (np.diff(wanted, prepend=np.nan) != 0)
+    runs = np.cumsum(starts)
+    if len(runs) > RUN * runs[-1]:
+        windows, units = groups, runs
+    else:
+        windows, units = _windows(groups, neighbours), np.arange(len(wanted))
+    # Deviations from the means of windows, which permutations within them do not change.
+    wanted, found = _deviations(wanted[:, None], windows)[:, 0], _deviations(found, windows)
+    rng = np.random.default_rng(seed)
+    shuffled = np.empty((permutations, len(wanted)))
     for k in range(permutations):
-        # Sorting random numbers within groups permutes within them.
-        order = np.lexsort((rng.random(len(activity)), groups))
-        shuffled[k, np.argsort(groups, kind="stable")] = wanted[order]
-    as_large = np.abs(_correlation(shuffled, found)) >= np.abs(rho) - 1e-12
+        # Sorting random numbers permutes units (trials or runs), whose trials share a number.
+        number = rng.random(int(units.max()) + 1)[units]
+        shuffled[k] = wanted[np.lexsort((np.arange(len(wanted)), number, windows))]
+    observed = _correlation(wanted[None], found)[0]
+    as_large = np.abs(_correlation(shuffled, found)) >= np.abs(observed) - 1e-12
     p = (1 + as_large.sum(axis=0)) / (1 + permutations)
     return Tuning(rho, p, _false_discovery(p))
+
+
+RUN = 5
+"""Mean number of trials of a run of equal values, above which runs are permuted, and not trials."""
+
+
+def _windows(groups: np.ndarray, neighbours: int) -> np.ndarray:
+    """Return the window of each trial, (n,): of about equal size, within sorted groups."""
+    sizes = np.unique(groups, return_counts=True)[1]
+    numbers = [np.arange(n) * max(round(n / neighbours), 1) // n for n in sizes]
+    steps = np.cumsum([0, *(one[-1] + 1 for one in numbers[:-1])])
+    return np.concatenate([one + step for one, step in zip(numbers, steps, strict=True)])
+
+
+def _deviations(values: np.ndarray, windows: np.ndarray) -> np.ndarray:
+    """Return values (n, k) minus the mean of their window."""
+    found = values.astype(np.float64)
+    for window in np.unique(windows):
+        mine = windows == window
+        found[mine] -= found[mine].mean(axis=0)
+    return found
 
 
 def decode(
@@ -83,12 +131,14 @@ def decode(
 ) -> float:
     """Return the balanced accuracy of a linear decoder of the mean activity, on other trials.
 
+    Slow drift is decoded as a condition that comes in blocks: compare other columns of such blocks.
+
     The unit of replication is the trial; an interval needs the accuracies of several subjects.
     Multiple comparisons: none is made, since there is no p-value.
 
     Args:
         activity: the steps that count.
-        by: the column of the record to decode, with two or more values.
+        by: the column of the record to decode, with two or more values in all trials.
         folds: parts of the trials, each decoded with the weights of the others.
         ridge: penalty on the weights of z-scored units, relative to the number of trials.
         seed: seed of the folds.
@@ -96,6 +146,7 @@ def decode(
     Returns:
         Mean over values of the fraction decoded correctly; 1 / values by chance.
     """
+    refuse_missing(activity, [by], "decode")
     rates = over_steps(activity, "decode")[:, None]
     return float(_decoded(rates, activity.record[by], folds, ridge, seed)[0, 0])
 
@@ -122,6 +173,7 @@ def cross_temporal(
             "cross_temporal() was given trials that lack steps (NaN). Expected all steps in all"
             " trials. Align to an event with a shorter window, or select trials."
         )
+    refuse_missing(activity, [by], "cross_temporal")
     return _decoded(activity.rates, activity.record[by], folds, ridge, seed)
 
 
@@ -176,6 +228,7 @@ def of_halves(activity: Activity, by: str | Sequence[str], seed: int) -> tuple[M
         InvalidValueError: a condition has trials in one half only.
     """
     names = [by] if isinstance(by, str) else list(by)
+    refuse_missing(activity, names, "halves")
     levels = [len(np.unique(activity.record[name])) for name in names]
     for half in activity.halves(seed) if len(activity) > 1 else ():
         if [len(np.unique(half.record[name])) for name in names] != levels:

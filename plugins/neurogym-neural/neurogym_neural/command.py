@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,10 +100,11 @@ def command(
     ngym neural session.nwb --task RoitmanShadlen
 
     Each number comes with the same number of controls in the same trials: untrained networks with a
-    fitted readout, mixtures of the inputs, leaky filters of the inputs, a copy of the outputs, and
-    the network with shuffled trials. A signature is passed (yes, no, cannot tell) if all networks
-    have the published sign and exceed the controls that it names. Signatures that controls pass,
-    too, are fingerprints, without a verdict.
+    fitted readout, mixtures of the inputs, leaky filters of the inputs (100 to 1000 ms, each and
+    all), a copy of the outputs, inputs and copy together, and the network with shuffled trials. A
+    signature is passed (yes, no, cannot tell) if all networks have the published sign, exceed the
+    controls that it names by a margin, and differ from each by more than the interval of 95 %.
+    Signatures that controls pass, too, are fingerprints, without a verdict.
 
     A RUN can be an NWB file with units and trials, or a .mat file of Luo et al. (2025,
     github.com/Brody-Lab/decision_dynamics_commitment), too; several files are sessions. Their
@@ -114,8 +116,8 @@ def command(
 
     --json prints an object with the keys schema (1), command, facts, signatures (name, passed, why,
     chance, values, seconds), observed (the same of spikes), untested (name -> reason), report and
-    figures. For recordings, there is also conditions, signatures have no passed, why and chance,
-    and there is no observed.
+    figures. For recordings, there is also conditions, and left_out (name -> trials without a
+    value), signatures have no passed, why and chance, and there is no observed.
     """
     with usage_errors():
         known = _chosen(chosen)
@@ -198,7 +200,8 @@ def _of_files(
                 {"name": name, "values": values, "seconds": found.seconds[name]}
                 for name, values in found.values.items()
             ],
-            "untested": found.untested, "report": target, "figures": figures,
+            "left_out": found.left_out, "untested": found.untested, "report": target,
+            "figures": figures,
         })  # fmt: skip
         return
     for row in found.conditions:
@@ -216,6 +219,8 @@ def _of_files(
                 for one in (numbers, values["shuffled"][part])
             )
             click.echo(f"{name}: {part} {said} (shuffled {mixed})")
+    for name, texts in found.left_out.items():
+        click.echo(f"{name}: left out: {'; '.join(texts)}")
     for name, why in found.untested.items():
         click.echo(f"Not measured: {name}: {why}")
     click.echo(f"The report is {target}.")
@@ -393,12 +398,19 @@ def table_of(
         for part in one.signature.parts:
             row = {"signature": one.signature.name, "part": part}
             for name in ("network", *CONTROLS):
-                numbers = one.values.get(name, {}).get(part, ())
-                row[name] = ", ".join(f"{number:.2f}" for number in numbers) or "-"
+                row[name] = listed_numbers(one.values.get(name, {}).get(part, ()))
             row["verdict"] = one.passed or "fingerprint"
             row["CPU s"] = f"{seconds[one.signature.name + kind]:.1f}"
             rows.append(row)
     return rows
+
+
+def listed_numbers(numbers: Sequence[float]) -> str:
+    """Return numbers, or the lowest and the highest of more than six, such as of many filters."""
+    known = [number for number in numbers if number == number]
+    if len(numbers) > 6 and known:
+        return f"{min(known):.2f} to {max(known):.2f}"
+    return ", ".join(f"{number:.2f}" for number in numbers) or "-"
 
 
 def _write(

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from neurogym_core import InvalidValueError, NeurogymError
-from neurogym_neural.activity import Activity, Means
+from neurogym_neural.activity import Activity, Means, has_value, nanmean
 from neurogym_neural.coding import cross_temporal
 from neurogym_neural.dynamics import fixed_points
 
@@ -75,7 +75,7 @@ def conditions_of(activity: Activity) -> list[str]:
         if one.ndim == 1
         and name not in SCORES
         and "." not in name
-        and 1 < len(np.unique(one[named(one)])) <= 12
+        and 1 < len(np.unique(one[has_value(one)])) <= 12
     ]
     if not found:
         raise InvalidValueError(
@@ -85,14 +85,9 @@ def conditions_of(activity: Activity) -> list[str]:
     return found
 
 
-def named(values: np.ndarray) -> np.ndarray:
-    """Return which trials have a value, (n,): those that are not NaN."""
-    return np.isfinite(values) if values.dtype.kind == "f" else np.ones(len(values), bool)
-
-
 def means_of(activity: Activity, names: tuple[str, ...]) -> Means:
     """Return means of the combinations that occur; of the first column if some do not."""
-    valued = np.all([named(activity.record[name]) for name in names], axis=0)
+    valued = np.all([has_value(activity.record[name]) for name in names], axis=0)
     activity = activity if valued.all() or not valued.any() else activity.select(valued)
     for by in (names, names[:1]):
         try:
@@ -105,12 +100,27 @@ def means_of(activity: Activity, names: tuple[str, ...]) -> Means:
 
 
 def components(means: Means) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the first three components (units, 3), the centre, and their shares of variance."""
+    """Return the first three components (units, 3), the centre, and their shares of variance.
+
+    Raises:
+        InvalidValueError: no unit varies, as silent ones.
+    """
     flat = means.mean.reshape(-1, means.mean.shape[2])
     flat = flat[np.isfinite(flat).all(axis=1)].astype(np.float64)
     centre = flat.mean(axis=0)
     _, size, ways = np.linalg.svd(flat - centre, full_matrices=False)
+    if not size.max(initial=0) > 0:
+        raise InvalidValueError(
+            f"The means of {len(means.mean)} conditions have {flat.shape[1]} units, none of which"
+            " varies. Expected one that does. Leave out silent units, and check the times of"
+            " spikes and trials."
+        )
     return ways[:3].T, centre, (size**2 / (size**2).sum())[:3]
+
+
+def nanvar(values: np.ndarray) -> np.ndarray:
+    """Return the variance over the first axis of the values that are not NaN, silently."""
+    return nanmean((values - nanmean(values)) ** 2)
 
 
 def label(means: Means, k: int) -> str:
@@ -166,12 +176,33 @@ def trajectories(activity: Activity) -> Figure:
 
 
 def units(activity: Activity) -> Figure:
-    """Return mean activity by condition of the units that vary most over conditions."""
+    """Return mean activity by condition of the units that vary most over conditions.
+
+    Units without any activity, such as silent ones, are left out.
+
+    Raises:
+        InvalidValueError: all units are.
+    """
     window, names = shown(activity)
     means = means_of(window, names)
-    chosen = np.argsort(-np.nan_to_num(np.nanvar(means.mean, axis=0)).mean(axis=0))[:UNITS]
-    figure = Figure(figsize=(7, 4), layout="constrained")
-    for ax, unit in zip(figure.subplots(2, UNITS // 2, sharex=True).flat, chosen, strict=False):
+    active = np.flatnonzero(np.nan_to_num(means.mean).any(axis=(0, 1)))
+    if not len(active):
+        raise InvalidValueError(
+            f"The {means.mean.shape[2]} units have no activity in {len(window)} trials. Expected a"
+            " unit that is not silent. Check the times of spikes and trials."
+        )
+    spread = np.nan_to_num(nanvar(means.mean[..., active])).mean(axis=0)
+    chosen = active[np.argsort(-spread, kind="stable")[:UNITS]]
+    rows = 1 if len(chosen) <= UNITS // 2 else 2
+    columns = -(-len(chosen) // rows)
+    size = (1.9 * columns + 1.3, max(1.8 * rows + 0.4, 2.8))
+    figure = Figure(figsize=size, layout="constrained")
+    panels = list(figure.subplots(rows, columns, sharex=True, squeeze=False).flat)
+    for ax in panels[len(chosen) :]:
+        ax.remove()
+    for ax in panels[len(chosen) - columns : len(chosen)]:  # the lowest ones
+        ax.tick_params(labelbottom=True)
+    for ax, unit in zip(panels, chosen, strict=False):
         for k, line in enumerate(lines(means)):
             mean, sem = means.mean[k, :, unit], means.sem[k, :, unit]
             ax.plot(means.time, mean, label=label(means, k), **line)
@@ -207,7 +238,7 @@ def decoding(systems: dict[str, Activity]) -> Figure:
     ):
         window, names = shown(activity)
         by = next((one for one in names if one != "choice"), "choice")
-        window = window.select(named(window.record[by]))
+        window = window.select(has_value(window.record[by]))
         values = window.record[by]
         if values.dtype.kind in "if":
             values = values > np.median(values)

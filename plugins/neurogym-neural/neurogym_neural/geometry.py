@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_neural.activity import Activity, over_steps
+from neurogym_neural.activity import Activity, over_steps, refuse_missing
 from neurogym_neural.coding import fitted, predicted
 
 
@@ -60,6 +60,7 @@ def generalisation(
     Raises:
         InvalidValueError: `by` has other than two values, or a combination has no trial.
     """
+    refuse_missing(activity, [by, across], "generalisation")
     one, labels = np.unique(activity.record[by], return_inverse=True)
     other, groups = np.unique(activity.record[across], return_inverse=True)
     cell = labels * len(other) + groups
@@ -115,6 +116,7 @@ def shattering(
     Raises:
         InvalidValueError: another number of conditions, or one with fewer trials than folds.
     """
+    refuse_missing(activity, by, "shattering")
     columns = [np.unique(activity.record[name], return_inverse=True)[1] for name in by]
     _, cell, counts = np.unique(
         np.column_stack(columns), axis=0, return_inverse=True, return_counts=True

@@ -13,14 +13,13 @@ from neurogym_core.tools import how_to_install
 from neurogym_neural.activity import Activity
 from neurogym_neural.controls import (
     PULSE,
-    PULSE_AT,
     PULSE_MS,
     controls_of,
     shuffled,
     with_fitted_readout,
 )
 from neurogym_neural.perturbations import Pulse
-from neurogym_neural.verdicts import System
+from neurogym_neural.verdicts import PULSE_AT, System
 
 LAYERS = ("hidden", "outputs", "inputs")
 
@@ -96,9 +95,7 @@ def record_run(
         pulsed_outputs=pulsed.get("outputs"),
         seed=seed,
     )
-    systems = {"network": [network], "untrained": naive} | {
-        name: [control] for name, control in controls.items()
-    }
+    systems = {"network": [network], "untrained": naive} | controls
     return Recorded(task, trainer.network, systems, _rule(trainer, bound), own["inputs"])
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from neurogym_core import InvalidValueError
 from neurogym_core.tools import unknown
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, indices
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Pulse:
     push=Pulse(…))`` to states. Trials that lack the event have none.
 
     Args:
-        units: indices of the units.
+        units: indices of the units, or a mask of all.
         size: added on each step, in the unit of the inputs or states: a number, or one for each
             unit, which is a direction in their space.
         at: the event, or the onset of a period, with which it begins.
@@ -49,12 +49,14 @@ class Pulse:
     ms: float = 100.0
 
     def __post_init__(self) -> None:
-        sizes = np.shape(self.size)
-        if sizes not in ((), (len(self.units),)) or not self.ms > 0:
+        sizes, units = np.shape(self.size), np.asarray(self.units)
+        count = int(units.sum()) if units.dtype == bool else units.size
+        known = np.isfinite(self.size).all() and np.isfinite(self.after)
+        if sizes not in ((), (count,)) or not self.ms > 0 or not known:
             raise InvalidValueError(
-                f"Pulse was given {len(self.units)} units, sizes of shape {sizes} and"
-                f" ms={self.ms!r}. Expected one size, or one for each unit, and ms above 0. Give"
-                " these."
+                f"Pulse was given {count} units, size={self.size!r}, after={self.after!r} and"
+                f" ms={self.ms!r}. Expected one size, or one for each unit, numbers, and ms above"
+                " 0. Give these."
             )
 
     def added(self, shown: Activity, width: int | None = None) -> np.ndarray:
@@ -92,7 +94,7 @@ class Freeze:
 
     Args:
         during: the period.
-        units: indices of the inputs that stand still; None: all.
+        units: indices of the inputs that stand still, or a mask of all inputs; None: all.
     """
 
     during: str
@@ -125,7 +127,7 @@ class Silence:
     other units nor the outputs hear them.
 
     Args:
-        units: indices of the units.
+        units: indices of the units, or a mask of all.
         during: a period of the task; None: the whole trial, a lesion.
     """
 
@@ -164,11 +166,12 @@ def _during(shown: Activity, period: str) -> np.ndarray:
 
 
 def _units(given: Sequence[int], width: int, of: str) -> np.ndarray:
-    units = np.asarray(given, int)
-    if units.ndim != 1 or not len(units) or units.min() < 0 or units.max() >= width:
+    units = indices(given, width, f"{of} was given units")
+    counted = np.asarray(given).dtype == bool or (np.asarray(given) >= 0).all()
+    if not len(units) or len(np.unique(units)) < len(units) or not counted:
         raise InvalidValueError(
-            f"{of} was given units={list(given)!r}. Expected indices below {width}, the number of"
-            " units. Give others."
+            f"{of} was given units={list(given)!r}. Expected one unit at least, and each once, of"
+            f" {width}. Give others."
         )
     return units
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_neural.activity import Activity, Means, nanmean, over_steps
+from neurogym_neural.activity import Activity, Means, nanmean, over_steps, refuse_missing
 from neurogym_neural.coding import of_halves
 
 
@@ -193,6 +193,7 @@ def task_variance(activity: Activity, by: str = "task", least: float = 1e-3) -> 
         InvalidValueError: a task has no step with two trials.
     """
     found = []
+    refuse_missing(activity, [by], "task_variance")
     for name in np.unique(activity.record[by]):
         rates = activity.rates[activity.record[by] == name].astype(np.float64)
         n = np.isfinite(rates).sum(axis=0)

@@ -13,7 +13,7 @@ import numpy as np
 from neurogym_core import InvalidValueError, NeurogymError, NotSupportedError
 from neurogym_core.tools import Progress
 from neurogym_neural import figures
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, has_value, said_missing
 from neurogym_neural.coding import decode, tuning
 from neurogym_neural.controls import shuffled
 from neurogym_neural.laboratories import read_luo_2025
@@ -33,6 +33,7 @@ class Sessions:
         conditions: a row for each file and condition: accuracy of its decoder in other trials, the
             same with shuffled trials, and the fraction of units that follow it.
         values: signature -> "recording" and "shuffled" -> part -> a number for each file.
+        left_out: condition or signature -> a sentence for each file on trials without a value.
         untested: signature -> reason.
         seconds: signature -> CPU time, s.
     """
@@ -40,6 +41,7 @@ class Sessions:
     facts: dict[str, Any]
     conditions: list[dict[str, Any]] = field(default_factory=list)
     values: dict[str, dict[str, dict[str, list[float]]]] = field(default_factory=dict)
+    left_out: dict[str, list[str]] = field(default_factory=dict)
     untested: dict[str, str] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -98,13 +100,14 @@ def measured(
     for session in sessions:
         window, _ = figures.shown(session)
         for name in figures.conditions_of(window):
+            _complete(session, [name], name, found)
             found.conditions.append(_condition(session, window, name, seed))
-    systems = [System(one) for one in sessions]
-    pairs = {"recording": systems, "shuffled": [shuffled(one, seed=seed) for one in systems]}
     with Progress("signatures", len(signatures)) as bar:
         for k, one in enumerate(signatures):
             bar.show(k, one.title)
             start = time.process_time()
+            systems = [System(_complete(each, one.columns, one.name, found)) for each in sessions]
+            pairs = {"recording": systems, "shuffled": [shuffled(s, seed=seed) for s in systems]}
             try:
                 rows = {
                     kind: [one.measured(system, seed) for system in many]
@@ -121,11 +124,31 @@ def measured(
     return found
 
 
+def _complete(session: Activity, columns: Sequence[str], name: str, found: Sessions) -> Activity:
+    """Return the trials that have a value in all columns, and say which are left out.
+
+    If none has, the session is returned as it is, for the error of the analysis.
+    """
+    kept = np.ones(len(session), bool)
+    for column in columns:
+        if column not in session.record:
+            continue
+        known = has_value(session.record[column])
+        kept &= known
+        if not known.all():
+            found.left_out.setdefault(name, []).append(
+                f"{session.facts['source']}: {said_missing(column, known)}"
+            )
+    return session.select(kept) if kept.any() else session
+
+
 def _condition(session: Activity, window: Activity, name: str, seed: int) -> dict[str, Any]:
     row: dict[str, Any] = {"file": session.facts["source"], "condition": name}
-    window = window.select(figures.named(window.record[name]))
+    known = has_value(window.record[name])
+    window = window.select(known)
     levels = np.unique(window.record[name])
     row |= {"values": len(levels), "chance": 1 / len(levels)}
+    row |= {"trials": len(window), "left out": int((~known).sum())}
     mixed = shuffled(System(window), seed=seed).activity
     for kind, one in (("decoded", window), ("shuffled", mixed)):
         try:
@@ -161,9 +184,13 @@ def write(
         " reported apart. Multiple comparisons: units that follow a condition are counted at"
         " q < 0.05 by Benjamini and Hochberg; over conditions and files, nothing is corrected."
     )
+    missing = tuple(
+        f"{name}: left out: {'; '.join(said)}." for name, said in found.left_out.items()
+    )
     findings = [
-        Finding("conditions", "Conditions", table=pd.DataFrame(found.conditions), notes=(unit,))
-    ]
+        Finding("conditions", "Conditions", table=pd.DataFrame(found.conditions),
+                notes=(unit, *missing))
+    ]  # fmt: skip
     if rows:
         notes = tuple(
             f"{name}: {known[name].quantity} {known[name].citation}, doi:{known[name].doi}"

@@ -11,7 +11,7 @@ from itertools import combinations
 import numpy as np
 
 from neurogym_core import InvalidValueError
-from neurogym_neural.activity import Activity, nanmean, numbers, over_steps
+from neurogym_neural.activity import Activity, nanmean, numbers, over_steps, refuse_missing
 
 FRACTIONS = 20
 """Points of an interval at which `temporal_scaling` compares."""
@@ -37,6 +37,7 @@ def category_index(activity: Activity, direction: str, category: str) -> np.ndar
     Raises:
         InvalidValueError: a direction of both categories, or no distance with pairs of both kinds.
     """
+    refuse_missing(activity, [direction, category], "category_index")
     angles, which = np.unique(activity.record[direction], return_inverse=True)
     _, labels = np.unique(activity.record[category], return_inverse=True)
     sides = [np.unique(labels[which == k]) for k in range(len(angles))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import comb
 from pathlib import Path
@@ -14,12 +14,14 @@ import numpy as np
 
 from neurogym_core import InvalidValueError, NeurogymError, NotSupportedError
 from neurogym_core.tools import load, offers_of, unknown
-from neurogym_neural.activity import Activity
+from neurogym_neural.activity import Activity, refuse_missing
 
 GROUP = "neurogym.neural_signatures"
-CONTROLS = ("untrained", "inputs", "filters", "copy", "shuffled")
+CONTROLS = ("untrained", "inputs", "filters", "copy", "inputs and copy", "shuffled")
 GATE = 0.6
 """Performance of the answered trials below which a network says nothing about a signature."""
+PULSE_AT = 100.0
+"""Onset of the pulse of evidence from that of the stimulus, ms."""
 HZ, TRIALS = 10.0, 600
 """Mean rate and number of trials of the counts of signatures that need the noise of spikes."""
 
@@ -34,11 +36,13 @@ class System:
         pulsed: the same trials with a pulse of evidence from `PULSE_AT` ms after the onset of the
             stimulus; None: not recorded.
         performance: mean performance of the answered trials; NaN for controls.
+        variant: which of several systems of a control it is, such as "100 ms" of the filters.
     """
 
     activity: Activity
     pulsed: Activity | None = None
     performance: float = np.nan
+    variant: str = ""
 
     def observed(self, hz: float = HZ, trials: int = TRIALS, *, seed: int = 0) -> System:
         """Return counts of the same trials without and with the pulse, at one gain.
@@ -51,7 +55,7 @@ class System:
         chosen = np.sort(np.random.default_rng(seed).permutation(n)[: min(trials, n)])
         plain = self.activity.select(chosen)
         if self.pulsed is None:
-            return System(plain.observed(hz, seed=seed), None, self.performance)
+            return replace(self, activity=plain.observed(hz, seed=seed))
         both = [plain, self.pulsed.select(chosen)]
         # Answers may differ after the pulse, and controls lack some columns.
         shared = [name for name in both[0].record if name in both[1].record]
@@ -64,7 +68,7 @@ class System:
             half._with(half.rates, record=one.record, events=one.events)
             for half, one in zip(halves, both, strict=True)
         ]
-        return System(own[0], own[1], self.performance)
+        return replace(self, activity=own[0], pulsed=own[1])
 
 
 @dataclass(frozen=True)
@@ -75,11 +79,13 @@ class Part:
         sign: the published sign, "+" or "-"; "": a fingerprint, which nothing passes or fails.
         least: the smallest size that counts: two numbers near 0 differ, too.
         beats: the controls that it has to exceed in this direction, its nulls.
+        margin: by how much it has to exceed them: a control differs from itself in other trials.
     """
 
     sign: str
     least: float = 0.0
     beats: tuple[str, ...] = ()
+    margin: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -96,6 +102,7 @@ class Signature:
         published: the result of the source.
         checked: "verified" or "recalled", whether quantity and sign were read in the source.
         compute: function from a `System` to the number of each part.
+        columns: columns of numbers of the record that every trial needs.
         counts: whether counts are drawn first, as a laboratory would record them.
         many: whether it needs the activity of a network in several tasks.
     """
@@ -111,6 +118,7 @@ class Signature:
     published: str
     checked: str
     compute: Callable[[System], dict[str, float]]
+    columns: tuple[str, ...] = ()
     counts: bool = False
     many: bool = False
 
@@ -138,6 +146,13 @@ class Signature:
             NotSupportedError: the activity lacks something that the signature needs; the
                 message is the reason.
         """
+        record = system.activity.record
+        try:
+            refuse_missing(
+                system.activity, [one for one in self.columns if one in record], self.name
+            )
+        except InvalidValueError as error:
+            raise NotSupportedError(str(error)) from error
         if system.activity.kind == "rate" and (self.counts or hz is not None):
             system = system.observed(HZ if hz is None else hz, seed=seed)
         try:
@@ -183,7 +198,9 @@ def judge(
     """Return the verdict on networks that differ in their seed.
 
     A network passes if each part has the published sign and the least size, and lies beyond all
-    values of each control that the signature names. Networks are the replication, not units or
+    values of each control that the signature names, by its margin. The interval of 95 % of the
+    difference from each control (Welch's, over networks) has to exclude 0, too, if there are two
+    networks and two systems of the control at least. Networks are the replication, not units or
     trials. There is no verdict if a control is missing or has no number, if the networks perform
     below 0.6, or if the signature is a fingerprint.
 
@@ -207,12 +224,13 @@ def judge(
     values = {"network": _parts(signature, networks, hz)}
     missing = {}
     for name, systems in controls.items():
-        try:
-            values[name] = _parts(signature, systems, hz)
-        except NotSupportedError as error:
-            missing[name] = str(error)
+        values[name], reasons = _of_controls(signature, systems, hz)
+        if len(reasons) == len(systems):
+            del values[name]
+            missing[name] = reasons[0] if reasons else "not recorded"
     chance = 1 / comb(len(networks) + len(controls.get("untrained", ())), len(networks))
-    passed, why = _decided(signature, networks, values, missing)
+    variants = {name: [one.variant for one in systems] for name, systems in controls.items()}
+    passed, why = _decided(signature, networks, values, missing, variants)
     return Verdict(signature, values, passed, why, chance)
 
 
@@ -223,11 +241,26 @@ def _parts(
     return {name: tuple(row[name] for row in rows) for name in signature.parts}
 
 
+def _of_controls(
+    signature: Signature, systems: Sequence[System], hz: float | None
+) -> tuple[dict[str, tuple[float, ...]], list[str]]:
+    """Return the numbers of a control, NaN where a system has none, and the reasons for these."""
+    rows, reasons = [], []
+    for seed, system in enumerate(systems):
+        try:
+            rows.append(signature.measured(system, seed, hz=hz))
+        except NotSupportedError as error:
+            rows.append(dict.fromkeys(signature.parts, np.nan))
+            reasons.append(str(error))
+    return {name: tuple(row[name] for row in rows) for name in signature.parts}, reasons
+
+
 def _decided(
     signature: Signature,
     networks: Sequence[System],
     values: Mapping[str, Mapping[str, tuple[float, ...]]],
     missing: Mapping[str, str],
+    variants: Mapping[str, Sequence[str]],
 ) -> tuple[str, str]:
     if not signature.judges:
         return "", signature.cheat
@@ -250,9 +283,39 @@ def _decided(
             if not len(other) or not np.isfinite(other).any():
                 reason = missing.get(control, "not recorded")
                 return "cannot tell", f"no number of the control {control!r} for {name}: {reason}"
-            if own.min() <= np.nanmax(other):
+            beyond = own.min() - np.nanmax(other)
+            if beyond <= 0:
                 return "no", f"{name} does not exceed the control {control!r} in all networks"
+            if beyond < part.margin:
+                return "no", (
+                    f"{name} exceeds the control {control!r} by {beyond:.2f}, less than the margin"
+                    f" {part.margin:g}, in a network"
+                )
+            for variant in dict.fromkeys(variants[control]):
+                same = np.array([one == variant for one in variants[control]])
+                least = _least_difference(own, other[same & np.isfinite(other)])
+                if least <= 0:
+                    return "no", (
+                        f"the interval of the difference from the control {control!r} in {name}"
+                        f" begins at {least:.2f}, and includes 0"
+                    )
     return "yes", "all parts have the published sign and exceed their controls"
+
+
+def _least_difference(own: np.ndarray, other: np.ndarray) -> float:
+    """Return the lower end of Welch's interval of 95 %; infinity with fewer than two values."""
+    if min(len(own), len(other)) < 2:
+        return np.inf
+    from scipy.special import stdtrit
+
+    spreads = np.array([one.var(ddof=1) / len(one) for one in (own, other)])
+    difference = float(own.mean() - other.mean())
+    if not spreads.sum() > 0:
+        return difference
+    freedom = spreads.sum() ** 2 / sum(
+        spread**2 / (len(one) - 1) for spread, one in zip(spreads, (own, other), strict=True)
+    )
+    return difference - float(stdtrit(freedom, 0.975) * np.sqrt(spreads.sum()))
 
 
 def signature(name: str) -> Callable[[Callable[[System], dict[str, float]]], Signature]:
@@ -275,7 +338,7 @@ def signature_of(
     required = {
         "title", "quantity", "citation", "doi", "tasks", "parts", "cheat", "published", "checked",
     }  # fmt: skip
-    wrong = (required - set(said)) | (set(said) - required - {"counts", "many"})
+    wrong = (required - set(said)) | (set(said) - required - {"columns", "counts", "many"})
     if wrong or said["checked"] not in ("verified", "recalled"):
         raise InvalidValueError(
             f"The signature {name!r} was given the keys {sorted(said)}. Expected"
@@ -283,19 +346,26 @@ def signature_of(
             f" {sorted(wrong) or 'checked'}."
         )
     parts = {
-        part: Part(one["sign"], one.get("least", 0.0), tuple(one.get("beats", ())))
+        part: Part(
+            one["sign"], one.get("least", 0.0), tuple(one.get("beats", ())), one.get("margin", 0.0)
+        )
         for part, one in said["parts"].items()
     }
     for part in parts.values():
-        named = set(part.beats) - set(CONTROLS)
-        if part.sign not in ("+", "-", "") or named or bool(part.sign) != bool(part.beats):
+        judged = bool(part.sign)
+        wrong = set(part.beats) - set(CONTROLS)
+        wrong |= {"sign"} if part.sign not in ("+", "-", "") else set()
+        wrong |= {"beats"} if bool(part.beats) != judged else set()
+        wrong |= {"margin"} if (part.margin > 0) != judged else set()
+        if wrong:
             raise InvalidValueError(
                 f"The signature {name!r} was given {part}. Expected a sign with the controls that"
-                f" it exceeds, of {', '.join(CONTROLS)}, or neither. Correct it."
+                f" it exceeds, of {', '.join(CONTROLS)}, and a margin above 0; or none of them."
+                f" Correct {', '.join(sorted(wrong))}."
             )
-    more = {key: said[key] for key in said if key not in ("tasks", "parts")}
-    tasks: tuple[str, ...] = tuple(said["tasks"])
-    return Signature(name, compute=compute, tasks=tasks, parts=parts, **more)
+    more = {key: said[key] for key in said if key not in ("tasks", "parts", "columns")}
+    tasks, columns = (tuple(said.get(key, ())) for key in ("tasks", "columns"))
+    return Signature(name, compute=compute, tasks=tasks, parts=parts, columns=columns, **more)
 
 
 def signatures() -> list[Signature]:

@@ -13,10 +13,13 @@ from typing import Any, NamedTuple
 # Signature, ideal, its system; cheat, its system: functions of test_verdicts.py with their kind.
 PAIRS = (
     ("pulse-persists", "integrator", "motion:integrator", "leaky filter", "motion:filter"),
-    ("context-selection", "late selection", "contexts:late", "gate at the input", "contexts:gate"),
-    ("context-selection", "late selection", "contexts:late", "copy of the answer", "contexts:copy"),
-    ("abstract-choice", "late selection", "contexts:late", "copy of the answer", "contexts:copy"),
-    ("comparison-switch", "comparison", "memories:compares", "leaky filters", "memories:filters"),
+    (
+        "pulse-persists",
+        "integrator",
+        "motion:integrator",
+        "filter of 1000 ms",
+        "motion:filter 1000",
+    ),
     ("memory-tuning", "memory", "memories:compares", "noise", "memories:none"),
     ("category-index", "categories", "categories:category", "directions", "categories:direction"),
     ("category-index", "categories", "categories:category", "turned boundary", "categories:turned"),
@@ -26,6 +29,13 @@ PAIRS = (
     ("task-clusters", "groups", "tasks:groups", "units of all tasks", "tasks:all"),
     ("task-clusters", "groups", "tasks:groups", "independent units", "tasks:permuted"),
     # Without a verdict, since the cheat has the sign:
+    ("context-selection", "late selection", "contexts:late", "gate at the input", "contexts:gate"),
+    ("context-selection", "late selection", "contexts:late", "copy of the answer", "contexts:copy"),
+    ("context-selection", "late selection", "contexts:late", "inputs and copy", "contexts:both"),
+    ("abstract-choice", "late selection", "contexts:late", "copy of the answer", "contexts:copy"),
+    ("abstract-choice", "late selection", "contexts:late", "inputs and copy", "contexts:both"),
+    ("comparison-switch", "comparison", "memories:compares", "leaky filters", "memories:filters"),
+    ("comparison-switch", "comparison", "memories:compares", "copy of the answer", "memories:copy"),
     ("evidence-level", "integrator", "motion:integrator", "leaky filter", "motion:filter"),
     ("variance-grows", "integrator", "motion:integrator", "leaky filter", "motion:filter"),
     ("common-level-at-answer", "integrator", "motion:integrator", "copy of a bound", "motion:copy"),

@@ -53,8 +53,57 @@ def test_a_drift_over_sessions_is_no_tuning_within_them():
     session = np.repeat([0, 1], 150)
     x = session + 0.1 * noise(300, seed=5)
     activity = made(session[:, None] * 3 + noise(300, 10, seed=6), x=x, session=session)
-    assert (tuning(activity, "x").q < 0.05).all()  # the naive one
+    assert (tuning(activity, "x", neighbours=300).q < 0.05).all()  # the naive one
     assert (tuning(activity, "x", within="session").q > 0.05).all()
+
+
+def drifting(blocks, drift, seed):
+    """Counts of 20 units whose rates drift, with a side that has no effect, in blocks or not."""
+    rng = np.random.default_rng(seed)
+    side = np.repeat(rng.permutation(np.arange(10) % 2), 20) if blocks else rng.integers(0, 2, 200)
+    level = np.cumsum(0.1 * rng.standard_normal((200, 20)), axis=0)
+    if drift == "linear":
+        level = np.linspace(-2, 2, 200)[:, None] * rng.choice([-1, 1], 20)
+    return made(rng.poisson(4 * np.exp(0.3 * level)), side=side)
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+@pytest.mark.parametrize("drift", ["random walk", "linear"])
+def test_a_drift_within_a_session_is_no_tuning(blocks, drift):
+    """A quarter to a half of the units followed blocks of trials; 5 % of them may.
+
+    With 12 sessions of 20 units, a correct test fails in less than 1 of 100 seeds.
+    """
+    shares = [
+        (tuning(drifting(blocks, drift, seed), "side", permutations=99).p <= 0.05).mean()
+        for seed in range(12)
+    ]
+    assert np.mean(shares) < 0.1
+
+
+def test_tuning_to_blocks_is_found_beside_noise():
+    side = np.repeat(np.arange(20) % 2, 10)
+    rates = noise(200, 20, seed=8) + np.outer(side, np.arange(20) < 10)
+    found = tuning(made(rates, side=side), "side", permutations=399)
+    assert (found.q[:10] < 0.05).all()
+    assert (found.q[10:] < 0.05).sum() <= 1
+
+
+def test_a_condition_in_few_runs_follows_nothing():
+    """Nothing distinguishes tuning to two blocks from a drift."""
+    side = np.repeat([0, 1], 100)
+    rates = noise(200, 10, seed=9) + 3 * side[:, None]
+    assert (tuning(made(rates, side=side), "side").p > 0.3).all()
+
+
+def test_windows_are_within_groups_and_of_about_equal_size():
+    from neurogym_neural.coding import _windows
+
+    windows = _windows(np.repeat([0, 1, 2], [45, 3, 40]), 20)
+    assert (np.diff(windows) >= 0).all()
+    assert np.bincount(windows).tolist() == [23, 22, 3, 20, 20]
+    with pytest.raises(InvalidValueError, match="neighbours=1"):
+        tuning(made(noise(4, 1), x=[1, 2, 3, 4]), "x", neighbours=1)
 
 
 def test_three_texts_have_no_order():

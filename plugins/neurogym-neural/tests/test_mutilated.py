@@ -10,6 +10,7 @@ from neurogym_neural import (
     Activity,
     Freeze,
     Pulse,
+    Silence,
     category_index,
     clusters,
     cross_temporal,
@@ -127,3 +128,75 @@ def test_missing_columns_and_periods_are_named():
         decode(recording(), "sode")
     with pytest.raises(UnknownNameError, match="'p'"):
         recording().during("q")
+
+
+MISSING = recording(side=np.where(np.arange(24) % 8 == 3, np.nan, np.arange(24) % 2))
+
+
+@pytest.mark.parametrize(
+    "analysis",
+    [
+        lambda a: decode(a, "side"),
+        lambda a: cross_temporal(a, "side"),
+        lambda a: tuning(a, "side"),
+        lambda a: tuning(a, "x", within="side"),
+        lambda a: generalisation(a, "side", "context"),
+        lambda a: generalisation(a, "context", "side"),
+        lambda a: shattering(a, ["side", "context"]),
+        lambda a: a.mean("side"),
+        lambda a: dissimilarity(a, "side"),
+        lambda a: category_index(a, "angle", "side"),
+        lambda a: task_variance(a, "side"),
+    ],
+)
+def test_a_condition_without_a_value_in_some_trials_is_no_further_condition(analysis):
+    """NaN was one of the decoded values."""
+    with pytest.raises(
+        InvalidValueError, match=r"3 of 24 trials without 'side' \(NaN\): 3, 11, 19"
+    ):
+        analysis(MISSING)
+
+
+class TestMasksOfUnits:
+    """Masks were read as the indices 0 and 1."""
+
+    mask = np.array([False, False, True, False, True])
+
+    def test_a_mask_selects(self):
+        shown = recording()
+        pulse, same = (Pulse(units, 0.5, at="p") for units in (self.mask, [2, 4]))
+        np.testing.assert_array_equal(pulse.added(shown), same.added(shown))
+        masks = [Silence(units).mask(shown, 5) for units in (self.mask.tolist(), [2, 4])]
+        np.testing.assert_array_equal(*masks)
+        assert masks[0].any(axis=(0, 1)).tolist() == self.mask.tolist()
+        frozen = [Freeze("p", units)(shown) for units in (self.mask, [2, 4])]
+        np.testing.assert_array_equal(*frozen)
+        assert shown.select(units=self.mask).units["id"].tolist() == [2, 4]
+        assert Pulse(self.mask, [1.0, 2.0], at="p").added(shown)[0, 0].tolist() == [0, 0, 1, 0, 2]
+        assert Pulse([4, 2], [1.0, 2.0], at="p").added(shown)[0, 0].tolist() == [0, 0, 2, 0, 1]
+
+    @pytest.mark.parametrize("units", [[True, False], np.ones(6, bool), [0.9], [5], "1", [[1]]])
+    def test_masks_of_another_length_and_other_units_are_refused(self, units):
+        shown = recording()
+        for refused in (
+            lambda: Silence(units).mask(shown, 5),
+            lambda: Freeze("p", units)(shown),
+            lambda: shown.select(units=units),
+            lambda: Pulse(units, 0.5, at="p").added(shown),
+        ):
+            with pytest.raises(InvalidValueError, match="Expected a mask of 5, or indices below 5"):
+                refused()
+
+    def test_a_mask_of_trials_of_another_length_is_refused(self):
+        with pytest.raises(InvalidValueError, match="Expected a mask of 24"):
+            recording().select(np.ones(7, bool))
+
+    @pytest.mark.parametrize("units", [[], np.zeros(5, bool), [1, 1], [-1]])
+    def test_no_unit_and_units_given_twice_are_refused(self, units):
+        with pytest.raises(InvalidValueError, match="each once, of 5"):
+            Silence(units).mask(recording(), 5)
+
+    @pytest.mark.parametrize("given", [{"size": np.nan}, {"after": np.nan}, {"size": [1.0]}])
+    def test_a_pulse_of_no_size_or_time_is_refused(self, given):
+        with pytest.raises(InvalidValueError, match="Pulse was given 2 units"):
+            Pulse([1, 2], **({"size": 0.5, "at": "p"} | given))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from neurogym_neural.command import command
+from neurogym_neural.verdicts import CONTROLS
 
 pytest.importorskip("neurogym_torch")
 
@@ -88,14 +89,15 @@ def test_the_rule_of_the_answers_is_said(answers, bound, said):
 def test_a_report_has_every_control_and_no_verdict_for_an_untrained_network(runs):
     out = runs / "report"
     found = invoked(runs / "run-0", runs / "run-1", "-n", 200, "--untrained", 2, "--json",
-                    "--signature", "comparison-switch", "--observed", 20, "--out", out)  # fmt: skip
+                    "--signature", "memory-tuning", "--observed", 20, "--out", out)  # fmt: skip
     assert found.exit_code == 0, found.output
     said = json.loads(found.stdout)
     (one,) = said["signatures"]
     assert one["passed"] == "cannot tell"
-    assert set(one["values"]) == {"network", "untrained", "inputs", "filters", "copy", "shuffled"}
-    assert all(np.isfinite(list(part["correlation"])).all() for part in one["values"].values())
-    assert [one["name"] for one in said["observed"]] == ["comparison-switch"]
+    assert set(one["values"]) == {"network", *CONTROLS}
+    assert len(one["values"]["filters"]["share of units"]) == 2 * 8
+    assert all(np.isfinite(list(part["share of units"])).all() for part in one["values"].values())
+    assert [one["name"] for one in said["observed"]] == ["memory-tuning"]
     assert said["observed"][0]["values"] != one["values"]
     assert said["facts"]["measured"] == "rates, and spikes of 20 Hz"
     page = (out / "report.html").read_text(encoding="utf-8")

@@ -33,12 +33,12 @@ def test_ideals_pass_and_cheats_fail_a_part(planted):
         parts = {name: part for name, part in KNOWN[pair.signature].parts.items() if part.sign}
         for name, part in parts.items():
             assert enough(part, pair.found[name]), (pair.signature, name)
-        # A copy is a control, too, which a part that names it has to exceed.
-        copied = pair.cheat.startswith("copy of the answer")
+        # A slow filter is a control, too, which a part that names it has to exceed.
+        control = "filters" if pair.cheat.startswith("filter of") else None
         if parts:
             assert any(
                 not enough(part, pair.cheated[name])
-                or (copied and "copy" in part.beats and pair.cheated[name] < pair.found[name])
+                or (control in part.beats and pair.cheated[name] + part.margin < pair.found[name])
                 for name, part in parts.items()
             ), pair
 

@@ -9,10 +9,10 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from neurogym_neural import Activity, from_spikes, signatures
+from neurogym_neural import Activity, System, from_spikes, signatures
 from neurogym_neural.command import command
 
-from neurogym_core import InvalidValueError
+from neurogym_core import InvalidValueError, NotSupportedError
 
 figures = pytest.importorskip("neurogym_neural.figures", reason="Matplotlib is not installed")
 from neurogym_neural import sessions  # noqa: E402
@@ -85,7 +85,7 @@ def test_windows_of_recordings_without_periods():
     assert figures.shown(Activity(rates, record, step=10))[0].time[0] == 0
     cue = Activity(rates, record, step=10, events={"cue": [30] * 4}, event="cue", start=-20)
     assert figures.shown(cue)[0] is cue
-    assert len(figures.units(cue).axes) == 6  # of two units
+    assert len(figures.units(cue).axes) == 2  # of two units; four panels were empty
     cells = {"first": np.arange(72) % 6, "sample": np.arange(72) // 6}
     many = Activity(np.ones((72, 4, 2)), cells, step=10)
     said = [one.get_text() for one in figures.units(many).legends[0].get_texts()]
@@ -192,6 +192,33 @@ class TestFiles:
         (row,) = [one for one in found.conditions if one["condition"] == "coherence"]
         assert row["values"] == 3
         assert np.isfinite(row["decoded"])
+        assert (row["trials"], row["left out"]) == (TRIALS - 9, 9)
+
+    def test_trials_without_a_value_are_left_out_of_signatures_with_their_number(
+        self, file, tmp_path
+    ):
+        """Signatures of them had numbers, silently."""
+        path = file(change="a value is missing")
+        words = [str(path), "--task", "RoitmanShadlen", "--out", str(tmp_path / "report")]
+        found = CliRunner().invoke(command, [*words, "--json"])
+        assert found.exit_code == 0, found.output
+        said = json.loads(found.stdout)
+        sentence = f"9 of {TRIALS} trials without 'coherence' (NaN): 0, 1, 2, 3, 4, …"
+        assert said["left_out"]["evidence-level"] == [f"a.nwb: {sentence}"]
+        assert said["left_out"]["coherence"] == [f"a.nwb: {sentence}"]
+        page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
+        assert "9 of 160 trials without" in page
+        assert f"evidence-level: left out: a.nwb: 9 of {TRIALS}" in (
+            CliRunner().invoke(command, words).output
+        )
+        whole = sessions.read_session(path, STEP)
+        known = np.isfinite(whole.record["coherence"])
+        level = next(one for one in of_motion() if one.name == "evidence-level")
+        with pytest.raises(NotSupportedError, match="9 of 160 trials without 'coherence'"):
+            level.measured(System(whole))
+        (value,) = level.measured(System(whole.select(known))).values()
+        (one,) = (one for one in said["signatures"] if one["name"] == "evidence-level")
+        assert one["values"]["recording"]["level per 10 %"] == [pytest.approx(value)]
 
     @pytest.mark.parametrize("kind", ["text", "half a file", "HDF5 of another kind"])
     def test_a_file_that_is_no_nwb_is_said_so(self, file, tmp_path, kind):
@@ -206,6 +233,23 @@ class TestFiles:
         found = CliRunner().invoke(command, [str(path)])
         assert found.exit_code == 2, found.output
         assert "cannot be read as NWB" in found.output
+
+
+def test_silent_units_have_no_panel_and_a_silent_session_no_figure():
+    """Silent units had panels, and components of them nan % of the variance."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(2, (40, 10, 5)).astype(float)
+    counts[..., 1:3] = 0
+    record = {"side": np.arange(40) % 2}
+    shown = Activity(counts, record, step=10, kind="count")
+    titles = sorted(ax.get_title() for ax in figures.units(shown).axes)
+    assert titles == ["unit 0", "unit 3", "unit 4"]
+    silent = Activity(0 * counts, record, step=10, kind="count")
+    with pytest.raises(InvalidValueError, match="5 units have no activity"):
+        figures.units(silent)
+    with pytest.raises(InvalidValueError, match="none of which varies"):
+        figures.trajectories(silent)
+    assert figures.decoding({"recording": silent}).axes
 
 
 def test_lines_have_colours_and_dashes_of_the_conditions_and_units_their_names():

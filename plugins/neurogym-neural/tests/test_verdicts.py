@@ -6,11 +6,12 @@ Simulations have fixed seeds.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 from neurogym_neural import Activity, Part, System, judge, signatures, with_fitted_readout
-from neurogym_neural.controls import controls_of, shuffled
+from neurogym_neural.controls import FILTERS, controls_of, leaky, shuffled
 from neurogym_neural.verdicts import signature_of
 
 from neurogym_core import InvalidValueError, NotSupportedError
@@ -48,7 +49,7 @@ def rule(sign="+", beats=("untrained",), **more):
     said = {
         "title": "t", "quantity": "q", "citation": "c", "doi": "d", "tasks": ["T"], "cheat": "h",
         "published": "p", "checked": "recalled",
-        "parts": {"mean": {"sign": sign, "beats": list(beats)}},
+        "parts": {"mean": {"sign": sign, "beats": list(beats), "margin": 0.1 if sign else 0.0}},
     }  # fmt: skip
     compute = lambda one: {"mean": float(one.activity.rates.mean())}  # noqa: E731
     return signature_of("planted", said | more, compute)
@@ -58,11 +59,50 @@ def test_a_verdict_needs_the_sign_and_to_exceed_every_control():
     nets, one = [planted(2.0), planted(3.0)], rule()
     assert judge(one, nets, {"untrained": [planted(1.0)]}).passed == "yes"
     assert judge(one, nets, {"untrained": [planted(1.0), planted(2.5)]}).passed == "no"
-    tiny = {"parts": {"mean": {"sign": "+", "least": 2.5, "beats": ["untrained"]}}}
+    tiny = {"parts": {"mean": {"sign": "+", "least": 2.5, "beats": ["untrained"], "margin": 0.1}}}
     assert judge(rule(**tiny), nets, {"untrained": [planted(1.0)]}).passed == "no"
     assert judge(rule("-"), nets, {"untrained": [planted(5.0)]}).passed == "no"
     assert judge(one, nets, {}).passed == "cannot tell"
     assert judge(one, nets, {"untrained": [planted(1.0)]}).chance == pytest.approx(1 / 3)
+
+
+def test_a_control_that_is_exceeded_by_less_than_the_margin_is_not_exceeded():
+    """A network that was 0.001 above all controls passed."""
+    found = judge(rule(), [planted(2.0)], {"untrained": [planted(1.95)]})
+    assert found.passed == "no"
+    assert "less than the margin 0.1" in found.why
+    assert judge(rule(), [planted(2.0)], {"untrained": [planted(1.85)]}).passed == "yes"
+    assert judge(rule("-"), [planted(-2.0)], {"untrained": [planted(-1.95)]}).passed == "no"
+
+
+def test_the_interval_of_the_difference_from_a_control_excludes_zero():
+    nets, one = [planted(2.0), planted(9.0)], rule()
+    wide = {"untrained": [planted(1.0), planted(1.8)]}
+    assert judge(one, nets, wide).passed == "no"
+    assert "includes 0" in judge(one, nets, wide).why
+    assert judge(one, [planted(2.0), planted(2.1)], wide).passed == "no"
+    assert judge(one, [planted(2.6), planted(2.7), planted(2.65)], wide).passed == "no"
+    near = {"untrained": [planted(1.0), planted(1.1)]}
+    assert judge(one, [planted(2.0), planted(2.1)], near).passed == "yes"
+
+
+def test_variants_of_a_control_are_compared_apart_and_all_have_to_be_exceeded():
+    """Filters of other time constants would widen the interval of all filters together."""
+    nets, one = [planted(2.0), planted(2.1)], rule()
+    kinds = [
+        replace(planted(value), variant=name)
+        for name, values in {"fast": (-9.0, -9.1), "slow": (1.0, 1.1)}.items()
+        for value in values
+    ]
+    assert judge(one, nets, {"untrained": kinds}).passed == "yes"
+    kinds.append(replace(planted(2.5), variant="slowest"))
+    assert judge(one, nets, {"untrained": kinds}).passed == "no"
+
+
+def test_a_control_without_a_number_in_one_system_counts_with_the_others():
+    nothing = planted(np.nan)
+    assert judge(rule(), [planted(2.0)], {"untrained": [nothing, planted(2.5)]}).passed == "no"
+    assert judge(rule(), [planted(2.0)], {"untrained": [nothing]}).passed == "cannot tell"
 
 
 def test_a_network_that_fails_the_task_has_no_verdict():
@@ -75,7 +115,12 @@ def test_a_fingerprint_neither_passes_nor_fails():
 
 
 def test_errors_of_a_definition_are_refused():
-    for wrong in ({"checked": "surely"}, {"color": 1}, {"parts": {"a": {"sign": "+"}}}):
+    bare = {"sign": "+", "beats": ["untrained"]}
+    for wrong in (
+        {"checked": "surely"}, {"color": 1}, {"parts": {"a": {"sign": "+"}}},
+        {"parts": {"a": bare}},  # without a margin
+        {"parts": {"a": {"sign": "", "margin": 0.1}}},
+    ):  # fmt: skip
         with pytest.raises(InvalidValueError, match="Expected"):
             rule(**wrong)
     with pytest.raises(InvalidValueError, match="no network"):
@@ -95,8 +140,11 @@ def test_every_signature_has_its_source_and_names_its_cheat():
 N, STEPS = 400, 60
 
 
-def motion(kind, seed=0):
-    """Trials of motion; 'integrator', 'filter' or 'copy' (of a bounded integrator)."""
+def motion(kind, seed=0, rectified=False):
+    """Trials of motion: 'integrator', 'filter', 'filter 400' (ms), 'inputs', or 'copy' of a bound.
+
+    Rectified units have as much of their range in spikes as neurons have.
+    """
     rng = np.random.default_rng(seed)
     side = rng.choice([-1, 1], N)
     coherence = rng.choice([3.2, 6.4, 12.8, 25.6, 51.2], N)
@@ -106,14 +154,13 @@ def motion(kind, seed=0):
     pulse[10:15] = 1
 
     def run(given):
-        if kind != "filter":
-            total = np.cumsum(given, axis=1)
-            return np.clip(total, -8, 8) if kind == "copy" else total
-        state, found = 0 * given[:, 0], []
-        for now in given.T:
-            state = 0.8 * state + 0.2 * now
-            found.append(state)
-        return np.array(found).T
+        if kind.startswith("filter"):
+            tau = float(kind.removeprefix("filter") or 100)
+            return leaky(Activity(given[..., None], {"x": side}, step=20), tau)[..., 0]
+        if kind == "inputs":
+            return given
+        total = np.cumsum(given, axis=1)
+        return np.clip(total, -8, 8) if kind == "copy" else total
 
     plain, pulsed = run(evidence), run(evidence + pulse)
     sides = np.array(["left", "right"])
@@ -126,16 +173,55 @@ def motion(kind, seed=0):
     }  # fmt: skip
     events = {"stimulus": np.full(N, 100.0), "answer": at}
     rates, moved = (mixed(one[:, :, None], noise=0.0, seed=seed) for one in (plain, pulsed))
+    if rectified:
+        rates, moved = (np.maximum(one / rates.std() + 1, 0) for one in (rates, moved))
     return system(rates, record, events=events, pulsed=moved)
 
 
 def test_a_pulse_lasts_in_an_integrator_and_not_in_a_filter():
-    assert values("pulse-persists", motion("integrator"))["effect at 400 ms"] > 0.9
-    assert abs(values("pulse-persists", motion("filter"))["effect at 400 ms"]) < 0.2
-    controls = {name: [motion("filter", seed=1)] for name in ("untrained", "inputs", "filters")}
+    assert values("pulse-persists", motion("integrator"))["effect at 600 ms"] > 0.9
+    assert abs(values("pulse-persists", motion("filter"))["effect at 600 ms"]) < 0.2
     one = KNOWN["pulse-persists"]
-    assert judge(one, [motion("integrator")], controls).passed == "yes"
-    assert judge(one, [motion("filter")], controls).passed == "no"
+    assert judge(one, [motion("integrator")], of_motion()).passed == "yes"
+    assert judge(one, [motion("filter")], of_motion()).passed == "no"
+
+
+@cache
+def of_motion():
+    """The controls of an integrator; a fast filter is its untrained network."""
+    given, said = motion("inputs"), motion("copy")
+    return {"untrained": [motion("filter", seed=1)]} | controls_of(
+        motion("integrator"), given.activity, said.activity,
+        pulsed_inputs=given.pulsed, pulsed_outputs=said.pulsed,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("tau", [400, 600, 1000])
+def test_a_slow_filter_of_the_input_is_no_persistence(tau):
+    """Single filters of 400 ms or more passed beside a mixture of those of 100 and 400 ms."""
+    cheat = motion(f"filter {tau}")
+    assert judge(KNOWN["pulse-persists"], [cheat], of_motion()).passed == "no"
+
+
+def test_filters_are_single_ones_of_up_to_a_second_two_stages_and_all():
+    found = of_motion()["filters"]
+    assert [one.variant for one in found] == [
+        "100 ms", "200 ms", "400 ms", "700 ms", "1000 ms", "200 + 200 ms", "300 + 300 ms", "all",
+    ]  # fmt: skip
+    impulse = np.zeros((1, 1000, 1))
+    impulse[0, 1] = 1
+    shown = Activity(impulse, {"x": [0]}, step=10)
+    for taus in FILTERS:
+        response = leaky(shown, *taus)[0, :, 0]
+        mean_lag = (shown.time - 10) @ response / response.sum()
+        assert mean_lag == pytest.approx(sum(taus) - 10 * len(taus), rel=0.01)
+
+
+def test_two_slow_stages_keep_a_pulse_as_an_integrator_does_so_they_are_no_control():
+    """The verdict is: the pulse lasts longer than in the filters of the control."""
+    both = motion("inputs")
+    slow = [both.activity._with(leaky(one, 400, 400)) for one in (both.activity, both.pulsed)]
+    assert values("pulse-persists", System(*slow))["effect at 600 ms"] > 0.8
 
 
 def test_a_filter_has_the_sign_of_the_evidence_level_so_there_is_no_verdict():
@@ -171,7 +257,10 @@ def test_answers_at_a_step_are_refused():
 
 
 def contexts(kind, seed=0):
-    """'late': both are kept, the context selects; 'gate': at the input; 'inputs': no selection."""
+    """'late': both are kept, the context selects; 'gate': at the input; 'inputs': no selection.
+
+    'copy' is one of the answer, and 'both' random mixtures of inputs and copy.
+    """
     rng = np.random.default_rng(seed)
     n = 600
     of_motion = rng.random(n) < 0.5
@@ -191,32 +280,70 @@ def contexts(kind, seed=0):
         "gate": [2 * relevant + 2 * said, cue],
         "inputs": [motion_, colour, cue],
         "copy": [said * 2.0 - 1, 1 - said * 2.0],
+        "both": [motion_, colour, cue, 4 * said],
     }[kind]
     signals = np.repeat(np.array(parts).T[:, None], 10, axis=1)
     events = {"stimulus": np.zeros(n)}
     return system(mixed(signals, noise=0.3, seed=seed), record, step=100, events=events)
 
 
-def test_late_selection_passes_and_the_gate_and_the_copy_do_not():
-    one = KNOWN["context-selection"]
-    controls = {
-        "untrained": [contexts("inputs", seed=1)],
-        "inputs": [contexts("inputs", seed=2)],
-        "filters": [contexts("inputs", seed=3)],
-        "copy": [contexts("copy", seed=4)],
-    }
-    late = contexts("late")
-    controls["shuffled"] = [controls_of(late, late.activity, late.activity)["shuffled"]]
-    assert judge(one, [late], controls).passed == "yes"
+def test_late_selection_has_both_parts_and_a_gate_a_copy_and_the_inputs_lack_one():
+    late = values("context-selection", contexts("late"))
+    assert min(late.values()) > 0.8
     assert values("context-selection", contexts("gate"))["irrelevant evidence"] < 0.05
-    for cheat in ("gate", "copy", "inputs"):
-        assert judge(one, [contexts(cheat, seed=5)], controls).passed == "no", cheat
+    assert values("context-selection", contexts("copy"))["irrelevant evidence"] < 0.05
+    assert values("context-selection", contexts("inputs", seed=5))["selection"] < 0.3
+
+
+@pytest.mark.parametrize("hz", [None, 10])
+def test_inputs_beside_a_copy_select_late_so_there_is_no_verdict(hz):
+    """No control had both, so that they passed."""
+    one = KNOWN["context-selection"]
+    late, cheat = (one.measured(contexts(kind), hz=hz) for kind in ("late", "both"))
+    assert not one.judges
+    for part in one.parts:
+        assert cheat[part] > late[part] - 0.1, part
 
 
 def test_a_copy_of_the_labels_generalises_and_shatters_less():
     late, copy = (values("abstract-choice", contexts(kind)) for kind in ("late", "copy"))
     assert copy["generalisation"] > 0.2
     assert late["shattering"] > copy["shattering"] + 0.1
+
+
+@pytest.mark.parametrize("hz", [None, 10])
+def test_mixtures_of_inputs_and_copy_are_abstract_and_of_many_dimensions(hz):
+    """They passed. Random features of them have as many dimensions as those of late selection."""
+    one = KNOWN["abstract-choice"]
+    made = {
+        kind: controls_of(contexts("late"), contexts(kind).activity, contexts("copy").activity)
+        for kind in ("late", "inputs")
+    }
+    cheats = {
+        system.variant: one.measured(system, hz=hz) for system in made["inputs"]["inputs and copy"]
+    }
+    (features,) = (one.measured(system, hz=hz) for system in made["late"]["inputs"])
+    ideals = {"mixed": one.measured(contexts("late"), hz=hz), "rectified": features}
+    assert not one.judges
+    assert ideals["rectified"]["shattering"] > ideals["mixed"]["shattering"]  # … of more dimensions
+    for variant, ideal in ideals.items():
+        for part in one.parts:
+            assert cheats[variant][part] > ideal[part] - 0.1, (variant, part)
+
+
+def test_inputs_and_copy_are_a_control_with_the_parts_of_both():
+    late, given, said = (contexts(kind) for kind in ("late", "inputs", "copy"))
+    found = controls_of(late, given.activity, said.activity)["inputs and copy"]
+    assert [one.variant for one in found] == ["beside", "mixed", "rectified"]
+    beside = found[0].activity.rates
+    widths = [one.activity.rates.shape[2] for one in (given, said)]
+    assert beside.shape[2] == sum(widths)
+    np.testing.assert_allclose(beside.std(axis=(0, 1)), 1, rtol=1e-3)
+    like = np.corrcoef(beside[..., 0].ravel(), given.activity.rates[..., 0].ravel())[0, 1]
+    assert like == pytest.approx(1, abs=1e-6)
+    assert found[2].activity.rates.min() == 0
+    for one in found:
+        np.testing.assert_array_equal(one.activity.record["choice"], late.activity.record["choice"])
 
 
 # ---- memory ----
@@ -227,8 +354,9 @@ def memories(kind, seed=0):
     n = 600
     first, second = rng.integers(10, 35, (2, n)).astype(float)
     a, b = ((one - 22) / 12 for one in (first, second))
-    delay = {"none": 0 * a}.get(kind, a)
-    late = {"compares": [a - b], "filters": [a + b], "none": [0 * a]}[kind]
+    delay = {"none": 0 * a, "copy": 0 * a}.get(kind, a)
+    answer = np.sign(a - b)
+    late = {"compares": [a - b], "filters": [a + b], "none": [0 * a], "copy": [answer]}[kind]
     signals = np.zeros((n, 20, 2))
     signals[:, :10, 0], signals[:, 10:, 1] = delay[:, None], np.array(late).T
     record = {"first": first, "second": second, "choice": np.where(first > second, "a", "b")}
@@ -242,6 +370,15 @@ def test_comparison_switches_signs_and_filters_do_not():
     assert values("comparison-switch", memories("compares"))["correlation"] < -0.5
     assert values("comparison-switch", memories("filters"))["correlation"] > 0.5
     assert abs(values("comparison-switch", memories("none"))["correlation"]) < 0.4
+
+
+def test_a_copy_of_the_answer_switches_signs_too_so_there_is_no_verdict():
+    """It was no control, and passed."""
+    compares, copy = (
+        values("comparison-switch", memories(kind))["correlation"] for kind in ("compares", "copy")
+    )
+    assert copy < compares + 0.1
+    assert not KNOWN["comparison-switch"].judges
 
 
 def test_memory_tunes_counts_and_noise_does_not():
@@ -346,6 +483,18 @@ def test_chosen_value_is_found_and_a_copy_of_the_offers_has_none():
     assert values("chosen-value", offers("inputs"))["share of units"] < 0.1
 
 
+def test_chosen_value_is_more_frequent_than_in_mixtures_of_offers_and_answer():
+    chosen, given = offers("chosen"), offers("inputs").activity
+    said = (chosen.activity.record["choice"] == "left") * 1.0
+    outputs = given._with(np.repeat(said[:, None, None], 10, axis=1), units={"id": [0]})
+    controls = controls_of(chosen, given, outputs)
+    controls["untrained"] = [offers("inputs")]
+    found = judge(KNOWN["chosen-value"], [chosen], controls)
+    assert found.passed == "yes", found.why
+    (cheat,) = (one for one in controls["inputs and copy"] if one.variant == "rectified")
+    assert judge(KNOWN["chosen-value"], [replace(cheat, performance=0.9)], controls).passed == "no"
+
+
 # ---- intervals ----
 
 
@@ -400,13 +549,12 @@ def test_a_system_that_has_produced_no_intervals_is_measured_on_the_wanted_ones(
 
 def test_signatures_of_spikes_part_the_ideal_from_the_cheat_too():
     one = KNOWN["pulse-persists"]
-    integrator, leaky = motion("integrator"), motion("filter")
-    spikes = one.measured(integrator, hz=20)["effect at 400 ms"]
-    assert 0.5 < spikes < 1.2  # the peak of a noisy effect is too high
-    assert spikes != one.measured(integrator)["effect at 400 ms"]
-    assert one.measured(leaky, hz=20)["effect at 400 ms"] < 0.3
-    controls = {name: [motion("filter", seed=1)] for name in ("untrained", "inputs", "filters")}
-    assert judge(one, [integrator], controls, hz=20).passed == "yes"
+    integrator, slow = (motion(kind, rectified=True) for kind in ("integrator", "filter 1000"))
+    spikes = one.measured(integrator, hz=40)["effect at 600 ms"]
+    assert 0.7 < spikes < 1.1
+    assert spikes != one.measured(integrator)["effect at 600 ms"]
+    assert judge(one, [integrator], of_motion(), hz=40).passed == "yes"
+    assert judge(one, [slow], of_motion(), hz=40).passed == "no"
 
 
 def test_spikes_without_and_with_the_pulse_are_of_the_same_trials_at_one_gain():
