@@ -71,3 +71,22 @@ def test_empty_periods_before_the_first_step_cost_nothing():
     record = run(empty(3, decision=300), "oracle", 5, seed=0)
     assert (record["performance"] == 1).all()
     assert (record["steps"] == 1).all()
+
+
+@pytest.mark.parametrize(("limit", "steps"), [(2000, 17), (400, 1), (300, 1)])
+def test_a_period_without_a_timer_lasts_to_the_limit_of_the_trial(limit, steps):
+    class Waiting(Task):
+        timing = {"cue": 300, "wait": np.inf}
+
+        def define(self):
+            self.observe(light=1)
+            self.act(rest=1, press=2)
+            self.vary(side=Choice(2))
+
+        def new_trial(self, trial):
+            trial.periods("cue", "wait")
+            trial.show("light", 1, during="cue")
+            trial.answer("press", trial["side"], during="wait")
+
+    batch = Waiting(max_duration=limit).sample(3, seed=0)
+    np.testing.assert_array_equal(batch.duration, [[3, steps]] * 3)
