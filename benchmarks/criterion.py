@@ -346,7 +346,7 @@ def jax(task: str, seeds: Sequence[int]) -> dict[str, Any]:
     state = (nets, zeros, zeros, np.zeros(len(keys)), j.vmap(data.init)(keys))
     tested = j.vmap(tests.init)(keys)
     run = j.jit(j.vmap(chunk, (0, 0, None, None)))
-    decks, shown = data.decks(), tests.params
+    decks, shown = data.decks(seeds[0]), tests.params
     done: dict[int, int] = {}
     for number in range(TEST_EVERY, UPDATES + 1, TEST_EVERY):
         state, tested, correct = run(state, tested, next(decks), shown)

@@ -183,7 +183,7 @@ def row(runs: Mapping[str, Any], kind: Kind, task: str, seeds: int) -> list[str]
         return [*cells, "–", "MISSED: none of our ways met the criterion"]
     ratio = theirs.cpu / min(met)
     bound = "≥ " if theirs.met < seeds else ""
-    return [*cells, f"{bound}{ratio:.1f}x", "ok" if ratio >= kind.least else "MISSED"]
+    return [*cells, f"{bound}{ratio:.2f}x", "ok" if ratio >= kind.least else "MISSED"]
 
 
 def table(runs: Mapping[str, Any], kind: Kind, seeds: int) -> str:
@@ -213,6 +213,12 @@ def section(runs: Mapping[str, Any], seeds: int | None = None) -> str:
     machines = sorted({one["machine"] for one in runs.values()})
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     parts.append(f"Measured on {when}, {'; '.join(machines)}; {', '.join(versions)}.")
+    left = len(list(remaining(runs, None, (), ())))
+    if left:
+        whole = len(list(remaining({}, None, (), ())))
+        parts.append(
+            f"{left} of the {whole} trainings of the whole benchmark are not measured yet."
+        )
     busy = sum(one["load"] > BUSY for one in runs.values())
     if busy:
         parts.append(
