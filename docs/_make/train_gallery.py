@@ -676,7 +676,7 @@ def hardest(task: Task, record: TrialRecord) -> dict[str, Any] | None:
 
 
 def _harder(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Return what `hardest` found of the first seed, if it found the same condition of all seeds."""
+    """Return the result of `hardest` for the first seed, if the condition is that of all seeds."""
     found = [run.get("hardest") for run in runs]
     names = {one["condition"] if one else None for one in found}
     return found[0] if len(names) == 1 else None
