@@ -189,27 +189,27 @@ def rows_of(signatures: list[dict[str, Any]], cheats: dict[str, Any]) -> list[li
             rows.append([
                 f"{one['name']}: {part}", *numbers,
                 cheat_of(cheats.get(one["name"], {}), part) or "-",
-                one["passed"] or "fingerprint", f"{one['seconds']:.1f}",
+                one["place"] or "fingerprint", f"{one['seconds']:.1f}",
             ])  # fmt: skip
     return rows
 
 
 def overview(reports: list[dict[str, Any]]) -> str:
-    """Return a table of all signatures: the verdicts of both architectures, and their time."""
+    """Return a table of all signatures: the places of both architectures, and their time."""
     cells: dict[str, dict[str, list[str]]] = {}
     seconds: dict[str, float] = {}
     for report in reports:
         for kind, key in (("rates", "signatures"), ("spikes", "observed")):
             for one in report[key]:
                 place = cells.setdefault(one["name"], {}).setdefault(report["study"], [])
-                place.append(f"{report['model']}, {kind}: {one['passed'] or 'fingerprint'}")
+                place.append(f"{report['model']}, {kind}: {one['place'] or 'fingerprint'}")
                 seconds[one["name"]] = seconds.get(one["name"], 0) + one["seconds"]
     rows = [
         [name, study, "; ".join(said), f"{seconds[name] / 60:.2f}"]
         for name, studies in sorted(cells.items())
         for study, said in studies.items()
     ]
-    header = ["signature", "networks", "verdicts", "minutes of CPU"]
+    header = ["signature", "networks", "place", "minutes of CPU"]
     return (
         f"{len(cells)} signatures could be measured. Minutes are those of a signature in all networks"
         " and controls of this page, without the recording of their activity.\n\n"
@@ -231,12 +231,13 @@ Networks that solve a task as well as an animal need not solve it as its neurons
 Each number stands beside that of its controls, in the same trials: *untrained* networks of other seeds with a fitted
 readout, rectified mixtures of the *inputs*, the same of leaky *filters* of the inputs (100, 200, 400, 700 and 1,000 ms, two
 stages of 200 and of 300 ms, and all of them), a *copy* of the outputs, *inputs and copy* beside each other and in linear and rectified
-mixtures, and the network with *shuffled* trials. The verdict is "yes" if all parts of a signature have the published sign and
-size in all three networks, exceed all values of each control that the signature names by its margin, and if the 95 % interval of the
-difference from each control excludes 0. A signature that controls have, too, is a *fingerprint* without a verdict. Three
+mixtures, and the network with *shuffled* trials. Networks are *beyond controls* if all parts of a signature have the published sign and
+size in all three, exceed all values of each control that the signature names by its margin, and if the 95 % interval of the
+difference from each control excludes 0. **That is no proof of a computation**: systems without it lie beyond the controls, too, and are
+named below. A signature that controls have is a *fingerprint*. Three
 networks that exceed three untrained ones do so by chance with p = 0.05; nothing is corrected for the number of signatures.
 Numbers of different seeds are separated by commas; of more than six, the lowest and the highest are shown; "-": it could not be
-measured. *Cheat* is the simulation that the signature names: it lacks a part of each signature with a verdict.
+measured. *Cheat* is the simulation that the signature names: it is not beyond the controls.
 """
     ]
     parts.append(overview(reports))
@@ -261,7 +262,7 @@ measured. *Cheat* is the simulation that the signature names: it lacks a part of
                 f" {facts['performance']} of answered trials ({facts['answered']} of"
                 f" {facts['trials of each']}); {facts['answers']}.\n"
             )
-            header = ["signature", *SYSTEMS, "cheat", "verdict", "CPU s"]
+            header = ["signature", *SYSTEMS, "cheat", "place", "CPU s"]
             if report["signatures"]:
                 parts.append(table(header, rows_of(report["signatures"], planted)) + "\n")
             if report["observed"]:
@@ -273,32 +274,38 @@ measured. *Cheat* is the simulation that the signature names: it lacks a part of
                 parts.append(f"Not measured: {name}: {why}.\n")
     parts.append("""## What they do not show
 
-Signatures without a verdict, such as a level that rises with the evidence, are in a low-pass filter of the input. A network
-that passes resembles an animal's neurons in this one respect. The numbers of animals are in the reports where they were
+Fingerprints, such as a level that rises with the evidence, are in a low-pass filter of the input. A network
+that is beyond its controls resembles an animal's neurons in this one respect. The numbers of animals are in the reports where they were
 verified; they come from spikes. Signatures of counts (memory-tuning, comparison-switch, chosen-value) draw spikes of 10 Hz from the
 rates in all tables, the others in the tables of spikes.
 
-Each signature with a verdict shows this, and no more:
+Each signature with controls shows this, and no more. The last sentence names systems that were written to lie beyond the controls
+without the computation (tests of neurogym-neural simulate them):
 
 - *pulse-persists*: evidence lasts longer than in a leaky filter of the input of up to 1,000 ms. Two filters of 400 ms in a row, and
-  single ones of much more than 1,000 ms, keep it like an integrator within a stimulus of 1 s, and would pass. An integrator
-  with a near bound loses as much as a filter of 1,000 ms, and would not. In spikes, some filters have
-  numbers of noise, which makes the control stricter. A copy of the outputs is no control: it lasts as its network.
-- *memory-tuning*: more units carry the magnitude through the delay than in untrained networks and in filters.
-- *category-index*: units part categories before the test is known, and more than directions explain. A copy of the outputs is no
-  control, since it reads these units.
-- *chosen-value*: more units follow the value of the chosen offer than in mixtures of offers and answer.
-- *temporal-scaling*: units that turn do so at fractions of the interval. In spikes there is no verdict.
-- *task-clusters*: groups of units serve different tasks, more than units permuted within each task.
+  single ones of much more than 1,000 ms, keep it like an integrator within a stimulus of 1 s. An integrator
+  with a near bound loses as much as a filter of 1,000 ms. In spikes, some filters have
+  numbers of noise, which makes the control stricter. A copy of the outputs is no control: it lasts as its network. Also beyond: a filter
+  of 700 ms whose output grows with time, as with an urgency signal.
+- *memory-tuning*: more units carry the magnitude through the delay than in untrained networks and in mixed filters. Also beyond: a filter
+  of the magnitude alone; a copy of the outputs is no control.
+- *category-index*: units part categories before the test is known, and more than evenly distributed tuning explains. A copy of the outputs
+  is no control, since it reads these units. Also beyond: graded tuning that all lies along the axis of the categories.
+- *chosen-value*: more units follow the value of the chosen offer than in mixtures of inputs and answer. Also beyond: the sum
+  of the values of both offers.
+- *temporal-scaling*: units that turn do so at fractions of the interval. In spikes nothing is concluded. Also
+  beyond: random features of two layers of a ramp.
+- *task-clusters*: groups of units serve different tasks, more than units permuted within each task. Also beyond: noise that the
+  input of one task lets through.
 
-Three signatures had a verdict, and have none now. Inputs beside a copy of the answer have both parts of *context-selection*, and their
+Three signatures are fingerprints since their controls were widened. Inputs beside a copy of the answer have both parts of *context-selection*, and their
 random mixtures both of *abstract-choice*, as much as simulated systems that select late; a copy of the answer has the *comparison-switch*
 of units that compare. A representation does not tell how it was computed: that needs perturbations of the irrelevant evidence or of the
 first magnitude.
 
 Definitions were changed after a look at these networks: the period of abstract-choice, the speed of 400 ms, the gate of answered
-trials, the least sizes, and the controls. Verdicts are exploratory until they hold for networks of other seeds. They depend on
-the training, too: networks that were trained on two magnitudes for 1,500 updates, and not to a criterion, passed memory-tuning
+trials, the least sizes, and the controls. All places are exploratory until they hold for networks of other seeds. They depend on
+the training, too: networks that were trained on two magnitudes for 1,500 updates, and not to a criterion, were beyond the controls of memory-tuning
 in the rates of one architecture, before slow filters were a control.
 
 This page is written by `docs/_make/neurons.py`.

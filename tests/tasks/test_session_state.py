@@ -286,7 +286,7 @@ def test_each_session_remembers_its_own_last_trial_whatever_the_others_do(data):
         before = {name: value.copy() for name, value in session.previous.items()}
         kept = dict(session.previous)
         session.remember(np.array(rows), finished)
-        for name, value in kept.items():  # what was read stays as it was
+        for name, value in kept.items():  # values that were read stay the same
             np.testing.assert_array_equal(value, before[name])
         for name, values in finished.items():
             fill = {"choice": -1, "paid": 0, "name": ""}[name]

@@ -94,7 +94,7 @@ def test_the_bounds_of_an_action_are_those_of_its_axes_and_units_go_both_ways(on
     given = np.random.default_rng(seed).uniform(-1, 1, (5, actions.size))
     back = actions.from_task_units(actions.to_task_units(given))
     np.testing.assert_allclose(back, given, atol=1e-6)
-    # What lies outside is cut off.
+    # Values outside are cut off.
     assert (actions.from_task_units(np.array(high) + 1) == 1).all()
     assert (actions.from_task_units(np.array(low) - 1) == -1).all()
     np.testing.assert_allclose(actions.ranges(), np.subtract(high, low))

@@ -1,7 +1,7 @@
 """Laws that every task and every player must obey, on random tasks.
 
 One law is that both kernels say the same bits. The others need only the kernel in use, but for
-those of memory, which each kernel has of its own. `test_against_reference.py` checks the meaning of
+those of memory, which differs between kernels. `test_against_reference.py` checks the meaning of
 a step; these tests check that players agree.
 """
 

@@ -559,7 +559,10 @@ def indices(given: Any, length: int, said: str) -> np.ndarray:
 
 
 def has_value(values: np.ndarray) -> np.ndarray:
-    """Return which trials have a value, (n,): those without NaN."""
+    """Return which trials have a value, (n,): those without NaN, and without an empty text."""
+    if values.dtype.kind == "U":
+        empty = np.isin(np.char.lower(values), ("", "nan")).reshape(len(values), -1)
+        return np.array([not row.any() for row in empty], bool)
     if values.dtype.kind != "f":
         return np.ones(len(values), bool)
     finite = np.isfinite(values).reshape(len(values), -1)
@@ -585,7 +588,7 @@ def said_missing(column: str, known: np.ndarray) -> str:
     """Return how many trials have no value, and the first five of them."""
     rows = np.flatnonzero(~known)
     first = ", ".join(str(row) for row in rows[:5]) + (", …" if len(rows) > 5 else "")
-    return f"{len(rows)} of {len(known)} trials without {column!r} (NaN): {first}"
+    return f"{len(rows)} of {len(known)} trials without {column!r} (NaN, ''): {first}"
 
 
 def numbers(activity: Activity, column: str, asked: str) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ import click
 from neurogym_core.tools import Progress, how_to_install, print_json, usage_errors
 
 if TYPE_CHECKING:
+    from neurogym_training.runs import Run
+
     from neurogym_neural.networks import Recorded
     from neurogym_neural.verdicts import Signature, Verdict
 
@@ -102,22 +105,23 @@ def command(
     Each number comes with the same number of controls in the same trials: untrained networks with a
     fitted readout, mixtures of the inputs, leaky filters of the inputs (100 to 1000 ms, each and
     all), a copy of the outputs, inputs and copy together, and the network with shuffled trials. A
-    signature is passed (yes, no, cannot tell) if all networks have the published sign, exceed the
-    controls that it names by a margin, and differ from each by more than the interval of 95 %.
-    Signatures that controls pass, too, are fingerprints, without a verdict.
+    signature is "beyond controls" if all networks have the published sign, exceed the controls that
+    it names by a margin, and differ from each by more than the interval of 95 %. That is no proof
+    of a computation: the report names systems without it that are beyond the controls, too.
+    Signatures that controls have are fingerprints.
 
     A RUN can be an NWB file with units and trials, or a .mat file of Luo et al. (2025,
     github.com/Brody-Lab/decision_dynamics_commitment), too; several files are sessions. Their
     report needs no torch: conditions that decoders read from the counts of spikes, figures, and the
-    signatures of --task beside those of shuffled trials, without a verdict.
+    signatures of --task beside those of shuffled trials, without a conclusion.
 
     The report is report.html, with a CSV file and PNG figures: trajectories, units by condition,
     cross-temporal decoding, fixed points. It says by which rule the network answered.
 
-    --json prints an object with the keys schema (1), command, facts, signatures (name, passed, why,
+    --json prints an object with the keys schema (1), command, facts, signatures (name, place, why,
     chance, values, seconds), observed (the same of spikes), untested (name -> reason), report and
     figures. For recordings, there is also conditions, and left_out (name -> trials without a
-    value), signatures have no passed, why and chance, and there is no observed.
+    value), signatures have no place, why and chance, and there is no observed.
     """
     with usage_errors():
         known = _chosen(chosen)
@@ -158,10 +162,10 @@ def command(
         })  # fmt: skip
         return
     for one in verdicts:
-        click.echo(f"{one.signature.name}: {one.passed or 'fingerprint'} ({one.why.rstrip('.')})")
+        click.echo(f"{one.signature.name}: {one.place or 'fingerprint'} ({one.why.rstrip('.')})")
     for one in spiking:
         click.echo(
-            f"{one.signature.name}, spikes of {given['hz']:g} Hz: {one.passed or 'fingerprint'}"
+            f"{one.signature.name}, spikes of {given['hz']:g} Hz: {one.place or 'fingerprint'}"
         )
     for name, why in untested.items():
         click.echo(f"Not measured: {name}: {why}")
@@ -171,7 +175,7 @@ def command(
 
 def _said(one: Verdict, seconds: dict[str, float], kind: str = "") -> dict[str, Any]:
     return {
-        "name": one.signature.name, "passed": one.passed, "why": one.why, "chance": one.chance,
+        "name": one.signature.name, "place": one.place, "why": one.why, "chance": one.chance,
         "values": one.values, "seconds": seconds[one.signature.name + kind],
     }  # fmt: skip
 
@@ -242,12 +246,12 @@ def _list(known: list[Signature], as_json: bool) -> None:
         rows = [
             {"name": one.name, "title": one.title, "quantity": one.quantity, "tasks": one.tasks,
              "citation": one.citation, "doi": one.doi, "checked": one.checked,
-             "verdict": one.judges} for one in known
+             "controls": one.judges, "passes": one.passes} for one in known
         ]  # fmt: skip
         print_json({"schema": SCHEMA, "command": "neural --list", "signatures": rows})
         return
     for one in known:
-        kind = "verdict" if one.judges else "fingerprint"
+        kind = "with controls" if one.judges else "fingerprint"
         click.echo(
             f"{one.name}: {one.title} ({', '.join(one.tasks)}; {kind}; {one.checked})."
             f" {one.citation}"
@@ -269,7 +273,7 @@ def _recorded(
     from neurogym_neural.networks import bound_for, record_run
 
     opened = [Run.open(Path(folder)) for folder in runs]
-    _distinct(runs, [run.experiment.seed for run in opened])
+    _distinct(runs, opened)
     found, kinds, bounds = [], set(), []
     each = -(-given["untrained"] // len(runs))
     with Progress("networks", len(runs)) as bar:
@@ -307,14 +311,26 @@ def _recorded(
     return found, facts
 
 
-def _distinct(runs: tuple[str, ...], seeds: list[int]) -> None:
-    """Refuse runs of one seed, which are one network, however often they are given."""
+def _distinct(runs: tuple[str, ...], opened: Sequence[Run]) -> None:
+    """Refuse runs of one seed, and copies, which are one network, however often they are given."""
+    seeds = [run.experiment.seed for run in opened]
     for seed in seeds:
         same = [folder for folder, one in zip(runs, seeds, strict=True) if one == seed]
         if len(same) > 1:
             raise click.UsageError(
                 f"The runs {', '.join(same)} have the same seed, {seed}, and count as one network."
                 " Expected runs of different seeds. Give each seed once: `ngym train --seed`."
+            )
+    weights: dict[str, str] = {}
+    for folder, run in zip(runs, opened, strict=True):
+        whole = sha256()
+        for path in sorted(run.checkpoint.glob("checkpoint.*")):
+            whole.update(path.read_bytes())
+        same_as = weights.setdefault(whole.hexdigest(), folder)
+        if same_as != folder:
+            raise click.UsageError(
+                f"The runs {same_as} and {folder} have the same weights, and count as one network."
+                " Expected runs that were trained from different seeds. Leave copies out."
             )
 
 
@@ -387,10 +403,15 @@ def _of_tasks(
     return found
 
 
+def _passes(one: Signature) -> str:
+    """Return the sentence about systems without the computation that are beyond the controls."""
+    return f" Also beyond controls, without the computation: {one.passes}" if one.passes else ""
+
+
 def table_of(
     verdicts: list[Verdict], seconds: dict[str, float], kind: str = ""
 ) -> list[dict[str, Any]]:
-    """Return a row for each part of each signature: systems as columns, the verdict, CPU time."""
+    """Return a row for each part of each signature: systems as columns, their place, CPU time."""
     from neurogym_neural.verdicts import CONTROLS
 
     rows = []
@@ -399,7 +420,7 @@ def table_of(
             row = {"signature": one.signature.name, "part": part}
             for name in ("network", *CONTROLS):
                 row[name] = listed_numbers(one.values.get(name, {}).get(part, ()))
-            row["verdict"] = one.passed or "fingerprint"
+            row["place"] = one.place or "fingerprint"
             row["CPU s"] = f"{seconds[one.signature.name + kind]:.1f}"
             rows.append(row)
     return rows
@@ -435,7 +456,8 @@ def _write(
     notes = tuple(
         f"{v.signature.name}: {v.signature.quantity} {v.signature.citation}, doi:{v.signature.doi}"
         f" ({v.signature.checked}). Published: {v.signature.published} Cheat: {v.signature.cheat}"
-        f" Verdict: {v.passed or 'fingerprint'}; {v.why.rstrip('.')}."
+        f" Here: {v.place or 'fingerprint'}; {v.why.rstrip('.')}."
+        f"{_passes(v.signature)}"
         f" By chance, all networks exceed all untrained ones with p = {v.chance:.2g}."
         for v in verdicts
     )

@@ -33,6 +33,8 @@ SCORES = {
 def shown(activity: Activity) -> tuple[Activity, tuple[str, ...]]:
     """Return answered trials in the window that all of them have, and the columns of conditions.
 
+    Trials that last less than half as long after the onset as the median are left out.
+
     The window begins with the second period, the stimulus in most tasks; without periods, with the
     first event. Activity around another event than the start of the trial is shown as it is.
 
@@ -50,8 +52,12 @@ def shown(activity: Activity) -> tuple[Activity, tuple[str, ...]]:
     onset = "stimulus" if "stimulus" in periods else events[1 if len(periods) > 1 else 0]
     known = np.isfinite(activity.events[onset])
     activity = activity.select(known) if known.any() and not known.all() else activity
-    since = activity.events[onset]
     steps = np.isfinite(activity.rates).any(axis=2).sum(axis=1) * activity.step
+    if known.any():
+        lasts = steps - activity.events[onset]
+        long = lasts >= np.median(lasts) / 2
+        activity, steps = activity.select(long), steps[long]
+    since = activity.events[onset]
     after = float((steps - since).min()) if known.any() else np.nan
     if not after >= activity.step:
         raise InvalidValueError(

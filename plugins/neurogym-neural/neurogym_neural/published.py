@@ -86,8 +86,20 @@ def _slope(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def _side(activity: Activity) -> np.ndarray:
-    """Return the side of the motion, -1 and 1 as the choices."""
-    return signs(activity.record["direction"])
+    """Return the side of the motion, -1 and 1 as the choices.
+
+    Raises:
+        NotSupportedError: two thirds of the answers are on the other side, as if labels of
+            directions and choices came in another order.
+    """
+    side, choice = signs(activity.record["direction"]), signs(activity.record["choice"])
+    if len(side) and (side == choice).mean() < 1 / 3:
+        labels = [sorted(set(activity.record[one].tolist())) for one in ("direction", "choice")]
+        raise NotSupportedError(
+            f"answers are on the side of the motion in {(side == choice).mean():.0%} of the trials:"
+            f" the directions {labels[0]} and the choices {labels[1]} need labels in one order"
+        )
+    return side
 
 
 def _window(activity: Activity) -> Activity:

@@ -84,7 +84,7 @@ def measured(
 ) -> Sessions:
     """Return the conditions that are decoded from recordings, and the numbers of signatures.
 
-    There are no verdicts, since these compare networks with untrained ones.
+    Nothing is concluded: controls compare networks with untrained ones.
 
     Args:
         sessions: of `read_session`.
@@ -99,6 +99,11 @@ def measured(
     })  # fmt: skip
     for session in sessions:
         window, _ = figures.shown(session)
+        if len(window) < len(session):
+            found.left_out.setdefault("figures and decoding", []).append(
+                f"{session.facts['source']}: {len(session) - len(window)} of {len(session)} trials"
+                " without an answer or an onset, or shorter than half of the median"
+            )
         for name in figures.conditions_of(window):
             _complete(session, [name], name, found)
             found.conditions.append(_condition(session, window, name, seed))
@@ -198,7 +203,7 @@ def write(
             for name in found.values
         )
         findings.append(
-            Finding("signatures", "Signatures, without a verdict", table=pd.DataFrame(rows),
+            Finding("signatures", "Signatures, without controls", table=pd.DataFrame(rows),
                     notes=notes)
         )  # fmt: skip
     findings += [Finding(name, name, why_not=why) for name, why in found.untested.items()]

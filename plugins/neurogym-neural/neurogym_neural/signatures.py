@@ -1,6 +1,6 @@
 """Quantities of published signatures, each of one network or one recording.
 
-A quantity has no verdict here: compare it with untrained networks, with the inputs and with the
+A quantity has no controls here: compare it with untrained networks, with the inputs and with the
 cheats that the docstrings name."""
 
 from __future__ import annotations

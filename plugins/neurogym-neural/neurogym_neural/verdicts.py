@@ -1,4 +1,4 @@
-"""Signatures of neurons, and verdicts on networks, which have to exceed controls."""
+"""Signatures of neurons: numbers of networks, and whether they lie beyond those of controls."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from neurogym_neural.activity import Activity, refuse_missing
 
 GROUP = "neurogym.neural_signatures"
 CONTROLS = ("untrained", "inputs", "filters", "copy", "inputs and copy", "shuffled")
+BEYOND, NOT_BEYOND = "beyond controls", "not beyond controls"
+"""The two conclusions. A system without the computation may lie beyond the controls, too, and each
+signature names some in `passes`: representations do not show how they were computed."""
 GATE = 0.6
 """Performance of the answered trials below which a network says nothing about a signature."""
 PULSE_AT = 100.0
@@ -98,7 +101,9 @@ class Signature:
         citation, doi: the source.
         tasks: parts of the names of the tasks in which it can be measured.
         parts: name -> the numbers, all of which have to pass.
-        cheat: systems that pass the naive sign, and the reason why they do not pass here.
+        cheat: systems that have the naive sign, and are not beyond the controls here.
+        passes: systems without the computation that are beyond the controls, too; "" for a
+            fingerprint.
         published: the result of the source.
         checked: "verified" or "recalled", whether quantity and sign were read in the source.
         compute: function from a `System` to the number of each part.
@@ -119,12 +124,13 @@ class Signature:
     checked: str
     compute: Callable[[System], dict[str, float]]
     columns: tuple[str, ...] = ()
+    passes: str = ""
     counts: bool = False
     many: bool = False
 
     @property
     def judges(self) -> bool:
-        """Whether there is a verdict; otherwise the numbers are a fingerprint."""
+        """Whether there are controls to exceed; otherwise the numbers are a fingerprint."""
         return any(part.sign for part in self.parts.values())
 
     def applies_to(self, task: str) -> bool:
@@ -175,7 +181,7 @@ class Verdict:
     Attributes:
         signature: the signature.
         values: name of a system -> name of a part -> one number per network or control.
-        passed: "yes", "no", "cannot tell", or "" for a fingerprint.
+        place: "beyond controls", "not beyond controls", "cannot tell", or "" for a fingerprint.
         why: the reason, in a sentence.
         chance: probability that all networks exceed all untrained ones in one part, if they do not
             differ.
@@ -183,7 +189,7 @@ class Verdict:
 
     signature: Signature
     values: Mapping[str, Mapping[str, tuple[float, ...]]]
-    passed: str
+    place: str
     why: str
     chance: float
 
@@ -195,14 +201,14 @@ def judge(
     *,
     hz: float | None = None,
 ) -> Verdict:
-    """Return the verdict on networks that differ in their seed.
+    """Return whether networks that differ in their seed lie beyond the controls of a signature.
 
-    A network passes if each part has the published sign and the least size, and lies beyond all
-    values of each control that the signature names, by its margin. The interval of 95 % of the
-    difference from each control (Welch's, over networks) has to exclude 0, too, if there are two
-    networks and two systems of the control at least. Networks are the replication, not units or
-    trials. There is no verdict if a control is missing or has no number, if the networks perform
-    below 0.6, or if the signature is a fingerprint.
+    A network is beyond its controls if each part has the published sign and the least size, and
+    lies beyond all values of each control that the signature names, by its margin. The interval
+    of 95 % of the difference from each control (Welch's, over networks) has to exclude 0, too, if
+    there are two networks and two systems of the control at least. Networks are the replication,
+    not units or trials. Nothing is concluded if a control is missing or has no number, if the
+    networks perform below 0.6, or if the signature is a fingerprint.
 
     The unit of replication is the network. Multiple comparisons over signatures: not corrected;
     `chance` is that of one part.
@@ -230,8 +236,8 @@ def judge(
             missing[name] = reasons[0] if reasons else "not recorded"
     chance = 1 / comb(len(networks) + len(controls.get("untrained", ())), len(networks))
     variants = {name: [one.variant for one in systems] for name, systems in controls.items()}
-    passed, why = _decided(signature, networks, values, missing, variants)
-    return Verdict(signature, values, passed, why, chance)
+    place, why = _decided(signature, networks, values, missing, variants)
+    return Verdict(signature, values, place, why, chance)
 
 
 def _parts(
@@ -275,9 +281,9 @@ def _decided(
         if not np.isfinite(own).all():
             return "cannot tell", f"{name} of a network is undefined"
         if own.min() <= 0:
-            return "no", f"{name} has not the published sign in all networks"
+            return NOT_BEYOND, f"{name} has not the published sign in all networks"
         if own.min() < part.least:
-            return "no", f"{name} is smaller than {part.least:g} in a network"
+            return NOT_BEYOND, f"{name} is smaller than {part.least:g} in a network"
         for control in part.beats:
             other = way * np.array(values.get(control, {}).get(name, ()))
             if not len(other) or not np.isfinite(other).any():
@@ -285,9 +291,9 @@ def _decided(
                 return "cannot tell", f"no number of the control {control!r} for {name}: {reason}"
             beyond = own.min() - np.nanmax(other)
             if beyond <= 0:
-                return "no", f"{name} does not exceed the control {control!r} in all networks"
+                return NOT_BEYOND, f"{name} does not exceed the control {control!r} in all networks"
             if beyond < part.margin:
-                return "no", (
+                return NOT_BEYOND, (
                     f"{name} exceeds the control {control!r} by {beyond:.2f}, less than the margin"
                     f" {part.margin:g}, in a network"
                 )
@@ -295,11 +301,11 @@ def _decided(
                 same = np.array([one == variant for one in variants[control]])
                 least = _least_difference(own, other[same & np.isfinite(other)])
                 if least <= 0:
-                    return "no", (
+                    return NOT_BEYOND, (
                         f"the interval of the difference from the control {control!r} in {name}"
                         f" begins at {least:.2f}, and includes 0"
                     )
-    return "yes", "all parts have the published sign and exceed their controls"
+    return BEYOND, "all parts have the published sign and exceed their controls"
 
 
 def _least_difference(own: np.ndarray, other: np.ndarray) -> float:
@@ -338,7 +344,9 @@ def signature_of(
     required = {
         "title", "quantity", "citation", "doi", "tasks", "parts", "cheat", "published", "checked",
     }  # fmt: skip
-    wrong = (required - set(said)) | (set(said) - required - {"columns", "counts", "many"})
+    wrong = (required - set(said)) | (
+        set(said) - required - {"columns", "counts", "many", "passes"}
+    )
     if wrong or said["checked"] not in ("verified", "recalled"):
         raise InvalidValueError(
             f"The signature {name!r} was given the keys {sorted(said)}. Expected"
@@ -351,6 +359,12 @@ def signature_of(
         )
         for part, one in said["parts"].items()
     }
+    if any(part.sign for part in parts.values()) != bool(said.get("passes")):
+        raise InvalidValueError(
+            f"The signature {name!r} was given passes={said.get('passes', '')!r}. Expected the"
+            " systems without the computation that are beyond its controls, if a part has a sign,"
+            " and nothing for a fingerprint. Correct passes."
+        )
     for part in parts.values():
         judged = bool(part.sign)
         wrong = set(part.beats) - set(CONTROLS)

@@ -152,7 +152,7 @@ MISSING = recording(side=np.where(np.arange(24) % 8 == 3, np.nan, np.arange(24) 
 def test_a_condition_without_a_value_in_some_trials_is_no_further_condition(analysis):
     """NaN was one of the decoded values."""
     with pytest.raises(
-        InvalidValueError, match=r"3 of 24 trials without 'side' \(NaN\): 3, 11, 19"
+        InvalidValueError, match=r"3 of 24 trials without 'side' \(NaN, ''\): 3, 11, 19"
     ):
         analysis(MISSING)
 

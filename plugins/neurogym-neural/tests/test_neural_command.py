@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -71,6 +72,17 @@ def test_runs_of_one_seed_are_refused(runs):
         assert "Expected runs of different seeds" in found.output
 
 
+def test_a_copy_with_another_seed_in_its_settings_is_refused(runs, tmp_path):
+    """Copies of one network counted as three."""
+    copy = tmp_path / "copy"
+    shutil.copytree(runs / "run-0", copy)
+    settings = copy / "settings.json"
+    settings.write_text(settings.read_text("utf-8").replace('"seed": 0', '"seed": 7'), "utf-8")
+    found = invoked(runs / "run-0", copy, "--signature", "comparison-switch")
+    assert found.exit_code == 2
+    assert "have the same weights" in found.output
+
+
 @pytest.mark.parametrize(
     ("answers", "bound", "said"),
     [
@@ -93,7 +105,7 @@ def test_a_report_has_every_control_and_no_verdict_for_an_untrained_network(runs
     assert found.exit_code == 0, found.output
     said = json.loads(found.stdout)
     (one,) = said["signatures"]
-    assert one["passed"] == "cannot tell"
+    assert one["place"] == "cannot tell"
     assert set(one["values"]) == {"network", *CONTROLS}
     assert len(one["values"]["filters"]["share of units"]) == 2 * 8
     assert all(np.isfinite(list(part["share of units"])).all() for part in one["values"].values())

@@ -76,6 +76,47 @@ def test_signatures_have_numbers_or_a_reason_and_no_verdict():
     assert "reaction_time" in found.untested["common-level-at-answer"]
 
 
+def test_one_short_trial_does_not_shorten_the_window_of_all():
+    """Choices were decoded from 40 ms, at chance, without a word."""
+    spikes, record, start = session()
+    light, end = start + 0.4, start + 1.6
+    end[3] = light[3] + 0.06
+    events = {"stimulus": light, "stimulus.end": np.minimum(light + 1, end)}
+    cut = from_spikes(
+        spikes, record, start, end, step=STEP, facts={"source": "a.nwb"}, events=events
+    )
+    found = sessions.measured([cut], ())
+    (choice,) = (row for row in found.conditions if row["condition"] == "choice")
+    assert choice["decoded"] > 0.8
+    (said,) = found.left_out["figures and decoding"]
+    assert said.startswith(f"a.nwb: 1 of {TRIALS} trials")
+
+
+def test_directions_and_choices_with_labels_in_other_orders_are_refused():
+    """Error trials were taken for correct ones."""
+    spikes, record, start = session()
+    degrees = np.where(record["direction"] == "left", 180, 0)
+    light = start + 0.4
+    turned = from_spikes(spikes, record | {"direction": degrees}, start, start + 1.6, step=STEP,
+                         facts={"source": "a.nwb"},
+                         events={"stimulus": light, "stimulus.end": light + 1})  # fmt: skip
+    found = sessions.measured([turned], of_motion())
+    assert "labels in one order" in found.untested["evidence-level"]
+
+
+def test_empty_texts_are_no_values():
+    """They were a third choice."""
+    spikes, record, start = session()
+    record["choice"] = record["choice"].astype("U5")
+    record["choice"][:6], record["choice"][6:10] = "", "nan"
+    light = start + 0.4
+    given = from_spikes(spikes, record, start, start + 1.6, step=STEP, facts={"source": "a.nwb"},
+                        events={"stimulus": light, "stimulus.end": light + 1})  # fmt: skip
+    found = sessions.measured([given], ())
+    (row,) = [one for one in found.conditions if one["condition"] == "choice"]
+    assert (row["values"], row["trials"], row["left out"]) == (2, TRIALS - 10, 10)
+
+
 def test_windows_of_recordings_without_periods():
     record = {"side": [0, 1, 0, 1], "trial": np.arange(4)}
     rates = np.ones((4, 10, 2))
@@ -203,7 +244,7 @@ class TestFiles:
         found = CliRunner().invoke(command, [*words, "--json"])
         assert found.exit_code == 0, found.output
         said = json.loads(found.stdout)
-        sentence = f"9 of {TRIALS} trials without 'coherence' (NaN): 0, 1, 2, 3, 4, …"
+        sentence = f"9 of {TRIALS} trials without 'coherence' (NaN, ''): 0, 1, 2, 3, 4, …"
         assert said["left_out"]["evidence-level"] == [f"a.nwb: {sentence}"]
         assert said["left_out"]["coherence"] == [f"a.nwb: {sentence}"]
         page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from neurogym_neural import Activity, Part, System, judge, signatures, with_fitted_readout
 from neurogym_neural.controls import FILTERS, controls_of, leaky, shuffled
-from neurogym_neural.verdicts import signature_of
+from neurogym_neural.verdicts import BEYOND, NOT_BEYOND, signature_of
 
 from neurogym_core import InvalidValueError, NotSupportedError
 
@@ -50,6 +50,7 @@ def rule(sign="+", beats=("untrained",), **more):
         "title": "t", "quantity": "q", "citation": "c", "doi": "d", "tasks": ["T"], "cheat": "h",
         "published": "p", "checked": "recalled",
         "parts": {"mean": {"sign": sign, "beats": list(beats), "margin": 0.1 if sign else 0.0}},
+        "passes": "x" if sign else "",
     }  # fmt: skip
     compute = lambda one: {"mean": float(one.activity.rates.mean())}  # noqa: E731
     return signature_of("planted", said | more, compute)
@@ -57,33 +58,33 @@ def rule(sign="+", beats=("untrained",), **more):
 
 def test_a_verdict_needs_the_sign_and_to_exceed_every_control():
     nets, one = [planted(2.0), planted(3.0)], rule()
-    assert judge(one, nets, {"untrained": [planted(1.0)]}).passed == "yes"
-    assert judge(one, nets, {"untrained": [planted(1.0), planted(2.5)]}).passed == "no"
+    assert judge(one, nets, {"untrained": [planted(1.0)]}).place == BEYOND
+    assert judge(one, nets, {"untrained": [planted(1.0), planted(2.5)]}).place == NOT_BEYOND
     tiny = {"parts": {"mean": {"sign": "+", "least": 2.5, "beats": ["untrained"], "margin": 0.1}}}
-    assert judge(rule(**tiny), nets, {"untrained": [planted(1.0)]}).passed == "no"
-    assert judge(rule("-"), nets, {"untrained": [planted(5.0)]}).passed == "no"
-    assert judge(one, nets, {}).passed == "cannot tell"
+    assert judge(rule(**tiny), nets, {"untrained": [planted(1.0)]}).place == NOT_BEYOND
+    assert judge(rule("-"), nets, {"untrained": [planted(5.0)]}).place == NOT_BEYOND
+    assert judge(one, nets, {}).place == "cannot tell"
     assert judge(one, nets, {"untrained": [planted(1.0)]}).chance == pytest.approx(1 / 3)
 
 
 def test_a_control_that_is_exceeded_by_less_than_the_margin_is_not_exceeded():
     """A network that was 0.001 above all controls passed."""
     found = judge(rule(), [planted(2.0)], {"untrained": [planted(1.95)]})
-    assert found.passed == "no"
+    assert found.place == NOT_BEYOND
     assert "less than the margin 0.1" in found.why
-    assert judge(rule(), [planted(2.0)], {"untrained": [planted(1.85)]}).passed == "yes"
-    assert judge(rule("-"), [planted(-2.0)], {"untrained": [planted(-1.95)]}).passed == "no"
+    assert judge(rule(), [planted(2.0)], {"untrained": [planted(1.85)]}).place == BEYOND
+    assert judge(rule("-"), [planted(-2.0)], {"untrained": [planted(-1.95)]}).place == NOT_BEYOND
 
 
 def test_the_interval_of_the_difference_from_a_control_excludes_zero():
     nets, one = [planted(2.0), planted(9.0)], rule()
     wide = {"untrained": [planted(1.0), planted(1.8)]}
-    assert judge(one, nets, wide).passed == "no"
+    assert judge(one, nets, wide).place == NOT_BEYOND
     assert "includes 0" in judge(one, nets, wide).why
-    assert judge(one, [planted(2.0), planted(2.1)], wide).passed == "no"
-    assert judge(one, [planted(2.6), planted(2.7), planted(2.65)], wide).passed == "no"
+    assert judge(one, [planted(2.0), planted(2.1)], wide).place == NOT_BEYOND
+    assert judge(one, [planted(2.6), planted(2.7), planted(2.65)], wide).place == NOT_BEYOND
     near = {"untrained": [planted(1.0), planted(1.1)]}
-    assert judge(one, [planted(2.0), planted(2.1)], near).passed == "yes"
+    assert judge(one, [planted(2.0), planted(2.1)], near).place == BEYOND
 
 
 def test_variants_of_a_control_are_compared_apart_and_all_have_to_be_exceeded():
@@ -94,24 +95,24 @@ def test_variants_of_a_control_are_compared_apart_and_all_have_to_be_exceeded():
         for name, values in {"fast": (-9.0, -9.1), "slow": (1.0, 1.1)}.items()
         for value in values
     ]
-    assert judge(one, nets, {"untrained": kinds}).passed == "yes"
+    assert judge(one, nets, {"untrained": kinds}).place == BEYOND
     kinds.append(replace(planted(2.5), variant="slowest"))
-    assert judge(one, nets, {"untrained": kinds}).passed == "no"
+    assert judge(one, nets, {"untrained": kinds}).place == NOT_BEYOND
 
 
 def test_a_control_without_a_number_in_one_system_counts_with_the_others():
     nothing = planted(np.nan)
-    assert judge(rule(), [planted(2.0)], {"untrained": [nothing, planted(2.5)]}).passed == "no"
-    assert judge(rule(), [planted(2.0)], {"untrained": [nothing]}).passed == "cannot tell"
+    assert judge(rule(), [planted(2.0)], {"untrained": [nothing, planted(2.5)]}).place == NOT_BEYOND
+    assert judge(rule(), [planted(2.0)], {"untrained": [nothing]}).place == "cannot tell"
 
 
 def test_a_network_that_fails_the_task_has_no_verdict():
     weak = replace(planted(2.0), performance=0.3)
-    assert judge(rule(), [weak], {"untrained": [planted(1.0)]}).passed == "cannot tell"
+    assert judge(rule(), [weak], {"untrained": [planted(1.0)]}).place == "cannot tell"
 
 
 def test_a_fingerprint_neither_passes_nor_fails():
-    assert judge(rule("", ()), [planted(2.0)], {"untrained": [planted(9.0)]}).passed == ""
+    assert judge(rule("", ()), [planted(2.0)], {"untrained": [planted(9.0)]}).place == ""
 
 
 def test_errors_of_a_definition_are_refused():
@@ -120,6 +121,7 @@ def test_errors_of_a_definition_are_refused():
         {"checked": "surely"}, {"color": 1}, {"parts": {"a": {"sign": "+"}}},
         {"parts": {"a": bare}},  # without a margin
         {"parts": {"a": {"sign": "", "margin": 0.1}}},
+        {"passes": ""}, {"sign": "", "beats": (), "passes": "x"},
     ):  # fmt: skip
         with pytest.raises(InvalidValueError, match="Expected"):
             rule(**wrong)
@@ -132,6 +134,7 @@ def test_every_signature_has_its_source_and_names_its_cheat():
     for one in KNOWN.values():
         assert one.doi.startswith("10.")
         assert one.cheat.endswith(".")
+        assert bool(one.passes) == one.judges
         assert all(isinstance(part, Part) for part in one.parts.values())
 
 
@@ -182,8 +185,8 @@ def test_a_pulse_lasts_in_an_integrator_and_not_in_a_filter():
     assert values("pulse-persists", motion("integrator"))["effect at 600 ms"] > 0.9
     assert abs(values("pulse-persists", motion("filter"))["effect at 600 ms"]) < 0.2
     one = KNOWN["pulse-persists"]
-    assert judge(one, [motion("integrator")], of_motion()).passed == "yes"
-    assert judge(one, [motion("filter")], of_motion()).passed == "no"
+    assert judge(one, [motion("integrator")], of_motion()).place == BEYOND
+    assert judge(one, [motion("filter")], of_motion()).place == NOT_BEYOND
 
 
 @cache
@@ -200,7 +203,7 @@ def of_motion():
 def test_a_slow_filter_of_the_input_is_no_persistence(tau):
     """Single filters of 400 ms or more passed beside a mixture of those of 100 and 400 ms."""
     cheat = motion(f"filter {tau}")
-    assert judge(KNOWN["pulse-persists"], [cheat], of_motion()).passed == "no"
+    assert judge(KNOWN["pulse-persists"], [cheat], of_motion()).place == NOT_BEYOND
 
 
 def test_filters_are_single_ones_of_up_to_a_second_two_stages_and_all():
@@ -421,9 +424,9 @@ def test_a_category_is_found_and_tuning_to_direction_and_another_boundary_are_no
         for seed, name in enumerate(("untrained", "inputs", "filters"), 1)
     }
     controls["shuffled"] = [shuffled(categories("category"))]
-    assert judge(one, [categories("category")], controls).passed == "yes"
+    assert judge(one, [categories("category")], controls).place == BEYOND
     for cheat in ("direction", "turned"):
-        assert judge(one, [categories(cheat, 5)], controls).passed == "no", cheat
+        assert judge(one, [categories(cheat, 5)], controls).place == NOT_BEYOND, cheat
 
 
 # ---- tasks ----
@@ -490,9 +493,12 @@ def test_chosen_value_is_more_frequent_than_in_mixtures_of_offers_and_answer():
     controls = controls_of(chosen, given, outputs)
     controls["untrained"] = [offers("inputs")]
     found = judge(KNOWN["chosen-value"], [chosen], controls)
-    assert found.passed == "yes", found.why
+    assert found.place == BEYOND, found.why
     (cheat,) = (one for one in controls["inputs and copy"] if one.variant == "rectified")
-    assert judge(KNOWN["chosen-value"], [replace(cheat, performance=0.9)], controls).passed == "no"
+    assert (
+        judge(KNOWN["chosen-value"], [replace(cheat, performance=0.9)], controls).place
+        == NOT_BEYOND
+    )
 
 
 # ---- intervals ----
@@ -544,6 +550,80 @@ def test_a_system_that_has_produced_no_intervals_is_measured_on_the_wanted_ones(
     assert found == values("temporal-scaling", intervals("scaled"))
 
 
+# ---- systems without the computation that are beyond the controls, too ----
+
+
+def times_a_clock(one, onset=100.0):
+    """The system with an output that grows with time from the onset of the stimulus."""
+
+    def grown(activity):
+        time = np.arange(activity.rates.shape[1]) * activity.step - onset
+        return activity._with(activity.rates * (0.2 + np.maximum(time, 0) / 300)[:, None])
+
+    return replace(one, activity=grown(one.activity), pulsed=grown(one.pulsed))
+
+
+def test_a_filter_times_a_clock_is_beyond_the_controls_of_a_pulse():
+    found = judge(KNOWN["pulse-persists"], [times_a_clock(motion("filter 700"))], of_motion())
+    assert found.place == BEYOND
+    assert "grows with time" in found.signature.passes
+
+
+def test_a_filter_of_the_magnitude_alone_is_beyond_mixtures_with_other_inputs():
+    """In spikes of 10 Hz: the share of units, beside those of units that have other inputs, too."""
+    one, shown = KNOWN["memory-tuning"], memories("compares").activity
+    magnitude = (shown.record["first"] - 22) / 12
+    rng = np.random.default_rng(0)
+    signals = np.repeat(magnitude[:, None, None], 20, axis=1)
+    others = rng.standard_normal((len(magnitude), 20, 6))
+
+    def units(given):
+        rates = np.maximum(given @ rng.standard_normal((given.shape[2], 64)) / 2 + 1, 0)
+        return System(shown._with(rates, units={"id": np.arange(64)}), performance=0.9)
+
+    alone = units(signals)
+    controls = {
+        name: [units(np.concatenate([0.3 * signals, others], axis=2))]
+        for name in ("untrained", "inputs", "filters")
+    } | {"shuffled": [shuffled(alone)]}
+    assert judge(one, [alone], controls).place == BEYOND
+    assert "alone" in one.passes
+
+
+def test_graded_tuning_along_the_axis_of_the_categories_is_beyond_even_directions():
+    one, shown = KNOWN["category-index"], categories("direction").activity
+    angle = (shown.record["sample"] + 0.5) * 2 * np.pi / 12
+    gains = np.random.default_rng(0).standard_normal(40)
+    rates = np.repeat(np.outer(np.sin(angle), gains)[:, None], 10, axis=1)
+    graded = System(shown._with(rates), performance=0.9)
+    controls = {
+        name: [categories("direction", seed)]
+        for seed, name in enumerate(("untrained", "inputs", "filters"), 1)
+    } | {"shuffled": [shuffled(graded)]}
+    assert judge(one, [graded], controls).place == BEYOND
+    assert "Graded" in one.passes
+
+
+def test_the_sum_of_the_offers_counts_as_chosen_value():
+    one, given = KNOWN["chosen-value"], offers("inputs").activity
+    total = given.rates[..., [0]] + given.rates[..., [1]]
+    assert (
+        values(one.name, System(given._with(np.repeat(total, 20, axis=2))))["share of units"] > 0.7
+    )
+    assert "sum of the values" in one.passes
+
+
+def test_random_features_of_a_ramp_turn_with_the_interval():
+    one, ramp = KNOWN["temporal-scaling"], intervals("ramp").activity
+    rng = np.random.default_rng(0)
+    signal = ramp.rates[..., [-1]] / np.nanstd(ramp.rates[..., -1]) - 1
+    hidden = np.maximum(signal @ rng.standard_normal((1, 200)) + rng.standard_normal(200), 0)
+    rates = np.maximum(hidden @ rng.standard_normal((200, 20)) / 14, 0)
+    found = values(one.name, System(ramp._with(rates)))
+    assert min(found.values()) > 0.3
+    assert "two layers" in one.passes
+
+
 # ---- at the noise of a recording ----
 
 
@@ -553,8 +633,8 @@ def test_signatures_of_spikes_part_the_ideal_from_the_cheat_too():
     spikes = one.measured(integrator, hz=40)["effect at 600 ms"]
     assert 0.7 < spikes < 1.1
     assert spikes != one.measured(integrator)["effect at 600 ms"]
-    assert judge(one, [integrator], of_motion(), hz=40).passed == "yes"
-    assert judge(one, [slow], of_motion(), hz=40).passed == "no"
+    assert judge(one, [integrator], of_motion(), hz=40).place == BEYOND
+    assert judge(one, [slow], of_motion(), hz=40).place == NOT_BEYOND
 
 
 def test_spikes_without_and_with_the_pulse_are_of_the_same_trials_at_one_gain():

@@ -225,7 +225,7 @@ class Waiter(Subject):
         smelt = seen["odour"] @ ([0, 2] if self.one else [-1, 1]) - self.one
         self.odour = np.where(smells, smelt, self.odour)
         signal = 2 * np.array(task.shares) / 100 - 1
-        spread = 4 * task.sigma**2 * (1 + self.one)  # twice the variance of what it smells
+        spread = 4 * task.sigma**2 * (1 + self.one)  # twice the variance of the odour
         likely = np.exp(-((self.odour[:, None] - signal) ** 2) / spread)
         right = (likely * (signal > 0)).sum(axis=1) / np.maximum(likely.sum(axis=1), 1e-300)
         side = right > 0.5 if self.knows else self.rng.random(len(right)) < 0.5

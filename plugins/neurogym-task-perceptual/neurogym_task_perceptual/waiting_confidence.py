@@ -32,9 +32,9 @@ class WaitingConfidence(Task):
     soonest reward, tau = 1.5 s. The ideal observer leaves by its confidence, and earns 0.670.
     Always staying for the same time earns 0.662 at best, with 4 s, close to the ideal, since most
     money is in the choice: so it is with delays such as those of the paper, and waiting times say
-    more than performance. Who smells odour B alone earns 0.65. Staying to the end earns 0.62,
-    leaving at once 0.45, and choosing a side by chance and staying to the end 0.41. The record has
-    `waited`, ms, and whether a reward came, `paid`.
+    more than performance. A subject that smells odour B alone earns 0.65. Staying to the end earns
+    0.62, leaving at once 0.45, and choosing a side by chance and staying to the end 0.41. The
+    record has `waited`, ms, and whether a reward came, `paid`.
 
     Deviations from the paper:
 
