@@ -91,8 +91,7 @@ class TreePatchLeaving(Task):
         trial.record("harvests")
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[np.ndarray, None]:
-        state = now.trial_state
-        done = now.in_period("harvest") & (now.remaining < 1.5 * now.dt)
+        state, done = now.trial_state, now.in_period("harvest") & (now.remaining < 1.5 * now.dt)
         found = np.where(done, now.conditions["fresh"] * state["left"], 0.0)
         state["apples"] = np.where(done, found, state["apples"])
         state["left"] = state["left"] * np.where(done, now.rng.beta(*self._beta, now.n), 1.0)

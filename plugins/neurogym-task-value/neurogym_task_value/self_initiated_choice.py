@@ -81,15 +81,15 @@ class SelfInitiatedChoice(Task):
         return self.draw_conditions(rng, len(session), {"block": session.block})
 
     def new_trial(self, trial: TrialBuilder) -> None:
-        free = trial["choice_tone"]
+        free, p = trial["choice_tone"], np.array(BLOCKS)[trial["block"]]
         trial.periods(*PERIODS, choose=5000 * free, wait=1000 * ~free, then=AFTER, repeat=START)
-        p, luck = np.array(BLOCKS)[trial["block"]], trial["luck"][:, None]
         trial.show("tone", np.column_stack((free, ~free)), during=("choose", "wait"))
         trial.show("feedback", (1, 0), during="paid")
         trial.show("feedback", (0, 1), during="unpaid")
         trial.hold(START, cost=0)
-        leads = np.where(luck < p, "paid", "unpaid")
-        trial.offer("side", luck < p, "choose", worth=p, where=free, then=leads)
+        wins = trial["luck"][:, None] < p
+        leads = np.where(wins, "paid", "unpaid")
+        trial.offer("side", wins, "choose", worth=p, where=free, then=leads)
         trial.answer("side", -1, "wait", slot="side", where=~free, then="unpaid")
         trial.answer(
             "centre", 0, "ready", slot="start", then="hold", correct=0, again=True, scored=False
@@ -97,9 +97,8 @@ class SelfInitiatedChoice(Task):
         trial.record("breaks")
 
     def step_action(self, now: Any, action: np.ndarray) -> tuple[None, np.ndarray]:
-        broken = now.in_period("hold") & (action != CENTRE)
+        now.event(broken := now.in_period("hold") & (action != CENTRE), "broken hold")
         now.trial_state["breaks"] = now.trial_state["breaks"] + broken
-        now.event(broken, "broken hold")
         return None, np.where(broken, now.number_of("ready"), STAY)
 
     def step_target(self, now: Any) -> np.ndarray:
