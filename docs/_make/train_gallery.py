@@ -602,10 +602,11 @@ def cause(info: TaskInfo, runs: Sequence[Mapping[str, Any]]) -> str:
             f"**Weak evidence**: {weak:.2f} are correct where it is weakest, {strong:.2f} at most."
         )
     if harder := _harder(own):
-        (worst, low), (best, high) = harder["worst"], harder["best"]
+        one, seeds = harder
+        (worst, low), (best, high) = one["worst"], one["best"]
         return (
-            f"**It falls short where** `{harder['condition']}` is {worst}: {low:.2f}, beside"
-            f" {high:.2f} where it is {best}."
+            f"**It falls short where** `{one['condition']}` is {worst}: {low:.2f}, beside"
+            f" {high:.2f} where it is {best} ({seeds} of {len(own)} seeds)."
         )
     simpler = best_shortcut(info)
     if simpler and policies[simpler] > final + ALIKE:
@@ -675,11 +676,17 @@ def hardest(task: Task, record: TrialRecord) -> dict[str, Any] | None:
     return found
 
 
-def _harder(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Return the result of `hardest` for the first seed, if the condition is that of all seeds."""
-    found = [run.get("hardest") for run in runs]
-    names = {one["condition"] if one else None for one in found}
-    return found[0] if len(names) == 1 else None
+def _harder(runs: Sequence[Mapping[str, Any]]) -> tuple[Mapping[str, Any], int] | None:
+    """Return the result of `hardest` for the first seed with the condition of most, and their number.
+
+    None: no condition is that of more than half of the seeds.
+    """
+    found = [one for one in (run.get("hardest") for run in runs) if one]
+    names = [one["condition"] for one in found]
+    most = max(names, key=names.count, default="")
+    if 2 * names.count(most) <= len(runs):
+        return None
+    return found[names.index(most)], names.count(most)
 
 
 def runs_of(task: str, trainer: str, runs: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
