@@ -189,7 +189,7 @@ def rows_of(signatures: list[dict[str, Any]], cheats: dict[str, Any]) -> list[li
             rows.append([
                 f"{one['name']}: {part}", *numbers,
                 cheat_of(cheats.get(one["name"], {}), part) or "-",
-                one["place"] or "fingerprint", f"{one['seconds']:.1f}",
+                one["place"] or "fingerprint",
             ])  # fmt: skip
     return rows
 
@@ -262,7 +262,7 @@ measured. *Cheat* is the simulation that the signature names: it is not beyond t
                 f" {facts['performance']} of answered trials ({facts['answered']} of"
                 f" {facts['trials of each']}); {facts['answers']}.\n"
             )
-            header = ["signature", *SYSTEMS, "cheat", "place", "CPU s"]
+            header = ["signature", *SYSTEMS, "cheat", "place"]
             if report["signatures"]:
                 parts.append(table(header, rows_of(report["signatures"], planted)) + "\n")
             if report["observed"]:

@@ -5,7 +5,7 @@ a trial; with recurrent PPO where it follows from earlier trials or from the sub
 convolutional network (`train_on_images.py`) where it shows images. A training ends when its tests have not risen for a
 while, or at the end of the budget, which is the same for all tasks of a family. A script that is started again continues
 interrupted trainings from their checkpoints, and keeps finished ones. ``--only TASK`` trains some tasks, ``--with NAME``
-some networks (``--with rnn``: leaky RNNs, too), ``--write`` none, and ``--measure`` tests trained networks again.
+some networks (``--with rnn``: leaky RNNs, too), and ``--write`` none.
 """
 
 from __future__ import annotations
@@ -739,20 +739,13 @@ def _performance(own: Sequence[Mapping[str, Any]]) -> str:
 @click.option("--measured", type=click.Path(path_type=Path), default=MEASURED, hidden=True)
 @click.option("--page", "page_file", type=click.Path(path_type=Path), default=PAGE, hidden=True)
 @click.option("--write", is_flag=True, help="Write the page from the stored numbers only.")
-@click.option(
-    "--measure",
-    is_flag=True,
-    help="Only find the hardest condition of the trained networks in --out.",
-)
 def main(
     only: tuple[str, ...], names: tuple[str, ...], updates: int, steps: int, seeds: int, jobs: int,
-    out: Path, measured: Path, page_file: Path, write: bool, measure: bool,
+    out: Path, measured: Path, page_file: Path, write: bool,
 ) -> None:  # fmt: skip
     """Train networks on the tasks of the catalogue, and write docs/gallery-results.md."""
     failed: list[str] = []
-    if measure:
-        _measure_again(_chosen(only), out, measured)
-    elif not write:
+    if not write:
         runs = read(measured)["runs"]
         begun = {run["task"] for run in runs.values()}
         planned = _jobs(_chosen(only), updates, steps, seeds, begun)
@@ -764,21 +757,6 @@ def main(
     click.echo(f"Written: {page_file}")
     if failed:
         raise click.ClickException(f"{len(failed)} trainings failed: {', '.join(failed)}.")
-
-
-def _measure_again(tasks: Container[str], out: Path, measured: Path) -> None:
-    """Add the hardest condition to the records of networks whose last checkpoints are in `out`."""
-    for key, run in read(measured)["runs"].items():
-        job = Job(run["task"], run["trainer"], (run["seed"],), run["until"])
-        [folder] = job.folders(out)
-        if run["task"] not in tasks or not any(folder.glob("checkpoint.*")):
-            continue
-        [trainer] = trainers_for(job, out)
-        if trainer.done != run["done"]:
-            continue
-        found = hardest(trainer.tasks[0], _fresh(trainer, FRESH))
-        keep(measured, {key: {**run, "hardest": found}})
-        click.echo(f"{key}: {found}")
 
 
 def _chosen(only: tuple[str, ...]) -> list[str]:

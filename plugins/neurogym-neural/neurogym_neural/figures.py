@@ -55,7 +55,8 @@ def shown(activity: Activity) -> tuple[Activity, tuple[str, ...]]:
     steps = np.isfinite(activity.rates).any(axis=2).sum(axis=1) * activity.step
     if known.any():
         lasts = steps - activity.events[onset]
-        long = lasts >= min(np.median(lasts) / 2, np.median(lasts))
+        usual = np.median(lasts)
+        long = lasts >= min(usual / 2, usual)  # negative if most onsets are after their trial
         activity, steps = activity.select(long), steps[long]
     since = activity.events[onset]
     after = float((steps - since).min()) if known.any() else np.nan

@@ -239,8 +239,21 @@ class Waiter(Subject):
 
 # ---------------------------------------------------------------------- towers
 
-THIRDS = {"first": (0, 1 / 3), "last": (2 / 3, 1)}
-"""Parts of the places whose towers count."""
+
+def _lead(looks: str, lead: np.ndarray, towers: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return how many more towers were seen on the right, (n,), after those of a step.
+
+    Args:
+        looks: the towers that count, as in `TowerCounter`.
+        lead: that before the step, (n,).
+        towers: whether there is one on the left and on the right, (n, 2).
+        at: their place, as a fraction of the walls, (n,).
+    """
+    surplus = towers @ ([0.0, 1.0] if looks == "right" else [-1.0, 1.0])
+    if looks == "latest":
+        return np.where(surplus != 0, surplus, lead)
+    first, last = {"first": (0, 1 / 3), "last": (2 / 3, 1)}.get(looks, (0, 1))
+    return lead + np.where((at >= first - 1e-9) & (at < last - 1e-9), surplus, 0)
 
 
 class TowerCounter(_Listener):
@@ -264,14 +277,8 @@ class TowerCounter(_Listener):
         seen = {name: observations[:, units] for name, units in task.channels.items()}
         asked = seen["corridor"][:, 0] < 0.5
         ms = self.steps * task.dt - float(task.timing["start"].mean)
-        length = float(task.timing["towers"].mean)
-        third = THIRDS.get(self.looks, (0, 1))
-        counts = (ms >= third[0] * length - 1e-6) & (ms < third[1] * length - 1e-6)
-        surplus = seen["tower"] @ ([0.0, 1.0] if self.looks == "right" else [-1.0, 1.0])
-        if self.looks == "latest":
-            self.sums[:, 0] = np.where(surplus != 0, surplus, self.sums[:, 0])
-        else:
-            self.sums[:, 0] += np.where(counts, surplus, 0)
+        at = ms / float(task.timing["towers"].mean)
+        self.sums[:, 0] = _lead(self.looks, self.sums[:, 0], seen["tower"], at)
         mean = (task.rich + task.poor) / 2 * max(round(200 / task.dt), 1)
         lead = self.sums[:, 0] - mean * (self.looks == "right")
         coin = self.rng.random(len(lead)) < 0.5
@@ -306,13 +313,8 @@ class Navigator(Subject):
         fresh = place < self.place
         self.lead[fresh] = 0
         self.coin[fresh] = self.rng.random(int(fresh.sum())) - 0.5
-        surplus = seen["tower"] @ ([0.0, 1.0] if self.looks == "right" else [-1.0, 1.0])
-        first, last = THIRDS.get(self.looks, (0, 1))
-        counts = (place >= first * PLACES) & (place < last * PLACES) & (place != self.place)
-        if self.looks == "latest":
-            self.lead = np.where(surplus != 0, surplus, self.lead)
-        else:
-            self.lead += np.where(counts, surplus, 0)
+        new = (place != self.place)[:, None]
+        self.lead = _lead(self.looks, self.lead, seen["tower"] * new, place / PLACES)
         self.place = place
         mean = (env.task.rich + env.task.poor) / 2 * (self.looks == "right")
         right = (self.lead - mean + self.coin > 0) | (self.looks == "none")
